@@ -1,0 +1,388 @@
+// The breaker: one state machine for all degrade strategies. A strategy is a small integer here, not a class, so that the
+// loops of src/pipeline.ts see one shape.
+//
+//            threshold reached                       cooldown over, a call comes
+//   CLOSED ---------------------> OPEN ----------------------------------------> HALF_OPEN
+//      ^                            ^                                              |   |
+//      |                            +--------------- a bad probe -----------------+   |
+//      +------------------------------------ successThreshold good probes -------------+
+//
+// Deliberately not done: no timer turns OPEN into HALF_OPEN (a call does, in `take`); a failure that arrives while OPEN neither
+// signals again nor lengthens the cooldown; a result from an earlier era moves nothing unless the rule asks for it.
+import { CountingWindow, StartRing } from '../windows/index.js'
+import {
+  BlockCode,
+  type CompiledController,
+  Flag,
+  type Host,
+  Outcome,
+  type Permit,
+  State,
+  type StateChangeReason,
+} from './contract.js'
+import type { DegradeRule, DegradeStrategy } from './degrade/rule.js'
+import { ProbeList } from './probe-list.js'
+import { MAX_MS } from './validate.js'
+
+const SLOW_RATIO = 0
+const ERROR_RATIO = 1
+const ERROR_COUNT = 2
+const CONSECUTIVE = 3
+const KINDS: Readonly<Record<DegradeStrategy, number>> = {
+  'slow-call-ratio': SLOW_RATIO,
+  'error-ratio': ERROR_RATIO,
+  'error-count': ERROR_COUNT,
+  'consecutive-errors': CONSECUTIVE,
+}
+
+/** An era that began more calls ago than this is moved up. */
+const ERA_REACH = 2 ** 30
+
+const FORCED_NONE = 0
+const FORCED_OPEN = 1
+const FORCED_CLOSED = 2
+
+export class Breaker implements CompiledController {
+  rule: DegradeRule
+  /** Calls a dry run let pass. */
+  wouldBlock = 0
+  /** Stored state, and the state that callers feel (the same unless forced). */
+  private state: State = State.CLOSED
+  private felt: State = State.CLOSED
+  private forced = FORCED_NONE
+  private readonly host: Host
+
+  // The rule as plain numbers.
+  private kind = 0
+  private limitMs = 0
+  private threshold = 0
+  private above = false
+  private minimum = 0
+  private dryRun = false
+  private late = false
+
+  // CLOSED: the window, the run of failures, the calls that still run.
+  private readonly window: CountingWindow
+  private streak = 0
+  private since: number
+  private starts: StartRing | null = null
+  private startsSince = 0
+
+  // OPEN and HALF_OPEN.
+  private openedAt = 0
+  private cooldownMs = 0
+  private growth = 0
+  private jitter = 0
+  private successes = 0
+  private takeovers = 0
+  private readonly probes = new ProbeList()
+  /** Calls that passed although this breaker would have refused them and that must not be judged when they come back. */
+  private passedOver: Set<number> | null = null
+
+  constructor(rule: DegradeRule, host: Host, now: number) {
+    this.host = host
+    this.rule = rule
+    this.window = new CountingWindow(rule.statIntervalMs, rule.bucketCount)
+    this.since = (host.seq + 1) | 0
+    this.adopt(rule, now)
+  }
+
+  /** Takes over changed numbers; state and statistics stay. The window shape must be the same. */
+  update(rule: DegradeRule, now: number): void {
+    this.adopt(rule, now)
+    if (this.state === State.OPEN) this.cooldownMs = this.lengthOfCooldown()
+  }
+
+  private adopt(rule: DegradeRule, now: number): void {
+    this.rule = rule
+    this.kind = KINDS[rule.strategy]
+    this.limitMs = rule.maxAllowedRtMs ?? 0
+    this.threshold = rule.threshold
+    // A ratio cannot rise above 1, so for slow calls 'above 1' means 'all of them' (as in Sentinel).
+    this.above = rule.comparison === 'above' && !(this.kind === SLOW_RATIO && rule.threshold === 1)
+    this.minimum = rule.minRequestAmount ?? 1
+    this.dryRun = rule.dryRun
+    this.late = rule.lateResults === 'at-arrival'
+    const wantsStarts = this.kind === SLOW_RATIO && rule.countRunning
+    if (!wantsStarts) this.starts = null
+    else if (this.starts === null) this.restartStarts(now, (this.host.seq + 1) | 0)
+  }
+
+  // ---- the four verbs ----
+
+  advance(now: number): void {
+    if (this.state === State.CLOSED) {
+      if (this.starts !== null && now >= this.starts.due) this.foldRunning(now, this.starts)
+    } else if (this.state === State.HALF_OPEN) this.watchProbes(now)
+  }
+
+  check(now: number, _count: number): number {
+    if (this.felt === State.CLOSED || this.dryRun) return 0
+    return this.admits(now) ? 0 : BlockCode.DEGRADE
+  }
+
+  take(now: number, permit: Permit): boolean {
+    if (this.state === State.CLOSED) {
+      if (this.starts !== null && !this.starts.begin(now)) this.restartBehind(now, permit.seq)
+    } else this.takeNotClosed(now, permit)
+    return true
+  }
+
+  settle(now: number, permit: Permit, outcome: Outcome): number {
+    let bad: 0 | 1 = outcome === Outcome.FAILURE ? 1 : 0
+    let flags = 0
+    if (this.kind === SLOW_RATIO) {
+      bad = now - permit.start > this.limitMs ? 1 : 0
+      if (bad === 1 && outcome !== Outcome.IGNORED) flags = Flag.SLOW
+    }
+    if (this.passedOver?.delete(permit.seq) === true) return flags
+    if (this.state !== State.CLOSED) return this.settleNotClosed(now, permit, outcome, bad, flags)
+    const age = (permit.seq - this.since) | 0
+    if (age < 0) {
+      if (this.late && outcome !== Outcome.IGNORED) this.record(now, bad)
+      return flags
+    }
+    if (age > ERA_REACH) this.moveEraUp()
+    if (this.starts !== null && ((permit.seq - this.startsSince) | 0) >= 0 && !this.starts.end(permit.start)) {
+      return Flag.SLOW // folded while it ran: booked already
+    }
+    if (outcome !== Outcome.IGNORED) this.record(now, bad)
+    return flags
+  }
+
+  /** Cooldown left, or time to the takeover of the oldest probe; unknown while forced or if a probe may hang for ever. */
+  waitMs(now: number): number | undefined {
+    if (this.forced !== FORCED_NONE) return undefined
+    if (this.state === State.OPEN) return Math.max(0, this.openedAt + this.cooldownMs - now)
+    if (this.state === State.HALF_OPEN && this.probes.size > 0) {
+      const timeout = this.probeTimeout()
+      return timeout === Number.POSITIVE_INFINITY ? undefined : Math.max(0, this.probes.oldestStart() + timeout - now)
+    }
+    return undefined
+  }
+
+  // ---- closed ----
+
+  private record(now: number, bad: 0 | 1): void {
+    if (this.kind === CONSECUTIVE) {
+      this.streak = bad === 0 ? 0 : this.streak + 1
+      if (bad !== 0 && this.reaches(this.streak)) this.open(now, 'threshold', this.streak, this.streak)
+      return
+    }
+    this.window.add(now, bad)
+    if (this.window.bad !== 0 && this.window.total >= this.minimum) this.judge(now)
+  }
+
+  private judge(now: number): void {
+    const { bad, total } = this.window
+    // By division: `bad >= threshold * total` misses exact ties such as 3 of 10 against 0.3.
+    const value = this.kind === ERROR_COUNT ? bad : bad / total
+    if (this.reaches(value)) this.open(now, 'threshold', value, total)
+  }
+
+  private reaches(value: number): boolean {
+    return this.above ? value > this.threshold : value >= this.threshold
+  }
+
+  private foldRunning(now: number, starts: StartRing): void {
+    const folded = starts.fold(now)
+    if (folded === 0) return
+    this.window.addMany(now, folded, folded)
+    if (this.window.total >= this.minimum) this.judge(now)
+  }
+
+  /** Sequence numbers wrap, so an era that began very long ago is moved up before it would seem to lie ahead. */
+  private moveEraUp(): void {
+    this.since = (this.since + ERA_REACH / 2) | 0
+    if (((this.since - this.startsSince) | 0) > 0) this.startsSince = this.since
+  }
+
+  private restartStarts(now: number, since: number): void {
+    this.starts ??= new StartRing(this.limitMs, now)
+    this.starts.restart(now)
+    this.startsSince = since
+  }
+
+  /** The clock stepped back (only where the guard lets it): calls noted so far are no longer watched, only judged when they end. */
+  private restartBehind(now: number, seq: number): void {
+    this.restartStarts(now, seq)
+    this.starts?.begin(now)
+  }
+
+  // ---- open and half-open ----
+
+  private admits(now: number): boolean {
+    if (this.forced !== FORCED_NONE) return this.forced === FORCED_CLOSED
+    if (this.state === State.OPEN) return now - this.openedAt >= this.cooldownMs
+    return this.state === State.CLOSED || this.probes.size < this.rule.probeCount
+  }
+
+  holdsProbe(seqs: readonly number[]): boolean {
+    return this.state === State.HALF_OPEN && this.forced !== FORCED_OPEN && this.probes.hasAny(seqs)
+  }
+
+  private takeNotClosed(now: number, permit: Permit): void {
+    if (this.forced === FORCED_CLOSED || (permit.parents !== null && this.holdsProbe(permit.parents))) {
+      this.passOver(permit)
+    } else if (this.admits(now)) {
+      if (this.state === State.OPEN) this.change(State.HALF_OPEN, 'cooldown-elapsed', undefined, 0, now)
+      this.probes.add(permit.seq, now)
+      this.host.probesOut++
+      permit.flags |= Flag.PROBE
+    } else {
+      // Only a dry run gets here: it would have refused.
+      this.wouldBlock++
+      permit.flags |= Flag.WOULD_BLOCK
+      this.passOver(permit)
+    }
+  }
+
+  private passOver(permit: Permit): void {
+    // Results of such calls are on no list of probes and behind `since` once closed; only a rule that judges late results can see them.
+    if (!this.late) return
+    this.passedOver ??= new Set()
+    this.passedOver.add(permit.seq)
+  }
+
+  private settleNotClosed(now: number, permit: Permit, outcome: Outcome, bad: 0 | 1, flags: number): number {
+    // Judged at arrival means counted at arrival too; it shows only if the clock steps back before these counts are emptied.
+    if (this.late && outcome !== Outcome.IGNORED && this.kind !== CONSECUTIVE) this.window.add(now, bad)
+    if (this.state === State.OPEN) return flags
+    const wasProbe = this.probes.remove(permit.seq)
+    if (wasProbe) this.host.probesOut--
+    if (outcome === Outcome.IGNORED || !(wasProbe || this.late)) return flags
+    if (bad === 1) this.reopen(now, this.kind === SLOW_RATIO ? 'probe-slow' : 'probe-failed')
+    else if (++this.successes >= this.rule.successThreshold) this.close(now, 'probe-succeeded')
+    return flags
+  }
+
+  /** A slow probe past its limit is bad before it ends; a probe that holds its slot too long makes room for the next. */
+  private watchProbes(now: number): void {
+    if (this.probes.size === 0) return
+    const ran = now - this.probes.oldestStart()
+    if (this.starts !== null && ran > this.limitMs) this.reopen(now, 'probe-slow')
+    else if (ran >= this.probeTimeout()) {
+      this.dropProbes()
+      this.takeovers++
+    }
+  }
+
+  private probeTimeout(): number {
+    const { probeTimeoutMs } = this.rule
+    if (probeTimeoutMs === null) return Number.POSITIVE_INFINITY
+    return Math.min(MAX_MS, probeTimeoutMs * 2 ** this.takeovers)
+  }
+
+  private dropProbes(): void {
+    this.host.probesOut -= this.probes.size
+    this.probes.clear()
+  }
+
+  // ---- transitions ----
+
+  private open(now: number, reason: StateChangeReason, value: number | undefined, total: number): void {
+    this.openedAt = now
+    this.jitter = this.rule.cooldownJitter === 0 ? 0 : this.rule.cooldownJitter * this.host.random()
+    this.cooldownMs = this.lengthOfCooldown()
+    this.dropProbes()
+    this.successes = 0
+    this.streak = 0
+    this.change(State.OPEN, reason, value, total, now)
+  }
+
+  /** One bad probe of one. */
+  private reopen(now: number, reason: StateChangeReason): void {
+    this.growth++
+    this.open(now, reason, 1, 1)
+  }
+
+  private close(now: number, reason: StateChangeReason): void {
+    const { successes } = this
+    this.clearState(now)
+    this.window.clear(now)
+    this.change(State.CLOSED, reason, undefined, successes, now)
+  }
+
+  /** Everything of earlier eras but the window's counts. */
+  private clearState(now: number): void {
+    this.dropProbes()
+    this.since = (this.host.seq + 1) | 0
+    this.streak = 0
+    this.growth = 0
+    this.successes = 0
+    this.takeovers = 0
+    if (this.starts !== null) this.restartStarts(now, this.since)
+  }
+
+  /** `cooldownMs * cooldownMultiplier^reopenings`, lengthened by the jitter drawn at opening, never past the cap. */
+  private lengthOfCooldown(): number {
+    const { cooldownMs, cooldownMultiplier, maxCooldownMs } = this.rule
+    let length = cooldownMs
+    for (let i = 0; i < this.growth && length < maxCooldownMs && cooldownMultiplier > 1; i++)
+      length *= cooldownMultiplier
+    return Math.min(maxCooldownMs, length * (1 + this.jitter))
+  }
+
+  private change(to: State, reason: StateChangeReason, value: number | undefined, total: number, now: number): void {
+    this.state = to
+    this.feel(reason, value, total, now)
+  }
+
+  private feel(reason: StateChangeReason, value: number | undefined, total: number, now: number): void {
+    const from = this.felt
+    this.felt = this.forced === FORCED_NONE ? this.state : this.forced === FORCED_OPEN ? State.OPEN : State.CLOSED
+    if (from !== this.felt) this.host.changed(this.rule, from, this.felt, reason, value, total, now)
+  }
+
+  // ---- the operator ----
+
+  /** Forced open beats forced closed beats the breaker. The state machine goes on underneath and comes back with neither. */
+  force(open: boolean, closed: boolean, now: number): void {
+    this.forced = open ? FORCED_OPEN : closed ? FORCED_CLOSED : FORCED_NONE
+    this.feel(open ? 'forced-open' : closed ? 'forced-closed' : 'auto', undefined, 0, now)
+  }
+
+  /** Closed with fresh statistics, as if new; forced states stay. */
+  reset(now: number): void {
+    this.clearState(now)
+    this.wouldBlock = 0
+    this.window.clear(now)
+    this.change(State.CLOSED, 'reset', undefined, 0, now)
+  }
+
+  /** This breaker is dropped by a reload: gives back its probes and says what is lost. Returns the state that is dropped. */
+  drop(now: number): State {
+    const { felt } = this
+    this.dropProbes()
+    this.forced = FORCED_NONE
+    this.change(State.CLOSED, 'reload', undefined, 0, now)
+    return felt
+  }
+
+  /** What can be read of the breaker at `now`. Changes nothing. */
+  snapshot(now: number): BreakerSnapshot {
+    const consecutive = this.kind === CONSECUTIVE
+    const isOpen = this.felt === State.OPEN && this.forced === FORCED_NONE
+    return {
+      state: this.felt,
+      openedAt: isOpen ? this.openedAt : undefined,
+      retryAfterMs: this.waitMs(now),
+      total: consecutive ? this.streak : this.window.totalAt(now),
+      bad: consecutive ? this.streak : this.window.badAt(now),
+      probesOut: this.probes.size,
+      wouldBlock: this.wouldBlock,
+      forced: this.forced === FORCED_NONE ? undefined : this.forced === FORCED_OPEN ? 'open' : 'closed',
+    }
+  }
+}
+
+export interface BreakerSnapshot {
+  state: State
+  openedAt: number | undefined
+  retryAfterMs: number | undefined
+  total: number
+  bad: number
+  probesOut: number
+  wouldBlock: number
+  forced: 'open' | 'closed' | undefined
+}

@@ -1,0 +1,307 @@
+// Degrade rules: fields, defaults and bounds. What a breaker does with them is in ../breaker.ts.
+import { startBucketMs } from '../../windows/index.js'
+import { Checker, type Fault, isPlainObject, MAX_MS, show } from '../validate.js'
+
+export type DegradeStrategy = 'slow-call-ratio' | 'error-ratio' | 'error-count' | 'consecutive-errors'
+export const STRATEGIES: readonly DegradeStrategy[] = [
+  'slow-call-ratio',
+  'error-ratio',
+  'error-count',
+  'consecutive-errors',
+]
+
+/** A degrade rule as a user writes it: plain JSON. */
+export interface DegradeRuleInput {
+  /** Name of the guarded resource, any non-empty string. */
+  resource: string
+  /** Unique per resource. Default: strategy and position, e.g. `error-ratio#1`. */
+  id?: string
+  strategy: DegradeStrategy
+  /**
+   * Where the breaker opens, required. Ratio strategies: ratio, 0 < x <= 1, compared as `bad / total >= threshold`.
+   * `error-count`: count >= 1, fractions allowed. `consecutive-errors`: integer >= 1. With `comparison: 'above'` 0 is allowed.
+   */
+  threshold: number
+  /** Reaching the threshold trips (`'at-or-above'`, default), or only passing it (`'above'`; a slow-call ratio of exactly 1 still trips when reached). */
+  comparison?: 'at-or-above' | 'above'
+  /** A call is slow if it took longer than this. Integer ms >= 0; required for `slow-call-ratio`, forbidden elsewhere. */
+  maxAllowedRtMs?: number
+  /** Length of the whole window, integer ms, 1 to 2^30. Default 10,000. Without effect on `consecutive-errors`. */
+  statIntervalMs?: number
+  /** Buckets of the window, 1 to 10,000; must divide `statIntervalMs`. Default 10; if that does not divide, the largest divisor up to 20. */
+  bucketCount?: number
+  /** Calls the window must hold before it is judged, integer >= 1. Default 20 for ratios, 1 for `error-count`; forbidden for `consecutive-errors`. */
+  minRequestAmount?: number
+  /** How long the breaker stays open, integer ms, 1 to 2^30. Default 10,000. */
+  cooldownMs?: number
+  /** Growth of the cooldown each time a probe reopens, >= 1; closing resets it. Default 1. */
+  cooldownMultiplier?: number
+  /** Cap of the grown and jittered cooldown, integer ms, `cooldownMs` to 2^30. Default 2^30. */
+  maxCooldownMs?: number
+  /** Lengthens each cooldown by a random share up to this, 0 to 1, never past the cap. Default 0. */
+  cooldownJitter?: number
+  /** Probes out at once while half-open, integer 1 to 10,000. Default 1. */
+  probeCount?: number
+  /** Good probes that close, integer >= `probeCount`. Default `probeCount`. */
+  successThreshold?: number
+  /**
+   * How long a probe may hold its slot, integer ms, 1 to 2^30, or `null` for ever. Default `cooldownMs`, for `slow-call-ratio` at least
+   * `maxAllowedRtMs` plus one start bucket. Each takeover doubles it until the breaker closes.
+   */
+  probeTimeoutMs?: number | null
+  /** `slow-call-ratio`: count calls that still run past the limit as slow. Default true. */
+  countRunning?: boolean
+  /** Results of calls from before the present era: `'ignore'` (default), or judge them `'at-arrival'`. */
+  lateResults?: 'ignore' | 'at-arrival'
+  /** Watch and report, refuse nothing. Default false. */
+  dryRun?: boolean
+}
+
+/** A degrade rule in force: every option explicit, frozen. `maxAllowedRtMs` and `minRequestAmount` are absent where they are forbidden. */
+export interface DegradeRule extends DegradeRuleInput {
+  readonly resource: string
+  readonly id: string
+  readonly strategy: DegradeStrategy
+  readonly threshold: number
+  readonly comparison: 'at-or-above' | 'above'
+  readonly maxAllowedRtMs?: number
+  readonly statIntervalMs: number
+  readonly bucketCount: number
+  readonly minRequestAmount?: number
+  readonly cooldownMs: number
+  readonly cooldownMultiplier: number
+  readonly maxCooldownMs: number
+  readonly cooldownJitter: number
+  readonly probeCount: number
+  readonly successThreshold: number
+  readonly probeTimeoutMs: number | null
+  readonly countRunning: boolean
+  readonly lateResults: 'ignore' | 'at-arrival'
+  readonly dryRun: boolean
+}
+
+/** A checked rule, and whether its `id` is the user's choice. */
+export interface NormalizedRule {
+  readonly rule: DegradeRule
+  readonly named: boolean
+}
+
+const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRuleInput>([
+  'resource',
+  'id',
+  'strategy',
+  'threshold',
+  'comparison',
+  'maxAllowedRtMs',
+  'statIntervalMs',
+  'bucketCount',
+  'minRequestAmount',
+  'cooldownMs',
+  'cooldownMultiplier',
+  'maxCooldownMs',
+  'cooldownJitter',
+  'probeCount',
+  'successThreshold',
+  'probeTimeoutMs',
+  'countRunning',
+  'lateResults',
+  'dryRun',
+])
+
+const MAX_BUCKETS = 10_000
+const MAX_PROBES = 10_000
+
+/**
+ * Checks a list of degrade rules and fills in the defaults. All faults of all rules go to `faults`; what is returned is only
+ * meaningful if there were none.
+ *
+ * @param path of the list in messages.
+ * @param resource if given, rules may leave `resource` out and must not name another.
+ */
+export function normalizeDegradeRules(
+  list: unknown,
+  path: string,
+  faults: Fault[],
+  resource: string | undefined,
+): NormalizedRule[] {
+  if (!Array.isArray(list)) {
+    const bound = 'an array of rules'
+    faults.push({ path, value: list, bound, message: `${path}: must be ${bound}, got ${show(list)}` })
+    return []
+  }
+  const rules: NormalizedRule[] = []
+  const drafts = list.map((item: unknown, i) => {
+    const at = `${path}[${i}]`
+    if (isPlainObject(item)) return normalize(item, at, faults, resource)
+    const bound = 'a rule object'
+    faults.push({ path: at, value: item, bound, message: `${at}: must be ${bound}, got ${show(item)}` })
+    return undefined
+  })
+  const taken = new IdBook()
+  drafts.forEach((draft, i) => {
+    if (draft?.rule.id !== undefined && !taken.claim(draft.rule.resource, draft.rule.id)) {
+      draft.checker.fault('id', `unique per resource; rule ${i} repeats it`)
+    }
+  })
+  for (const draft of drafts) {
+    if (draft === undefined) continue
+    const { resource: name, strategy, id } = draft.rule
+    rules.push({
+      rule: Object.freeze({ ...draft.rule, id: id ?? taken.invent(name, strategy) }),
+      named: id !== undefined,
+    })
+  }
+  return rules
+}
+
+/** Ids in use per resource; invents `strategy#1`, `strategy#2`, ... in order of the list, around those that users chose. */
+class IdBook {
+  readonly #ids = new Map<string, Set<string>>()
+
+  claim(resource: string, id: string): boolean {
+    const ids = this.#of(resource)
+    if (ids.has(id)) return false
+    ids.add(id)
+    return true
+  }
+
+  invent(resource: string, strategy: string): string {
+    let n = 1
+    while (!this.claim(resource, `${strategy}#${n}`)) n++
+    return `${strategy}#${n}`
+  }
+
+  #of(resource: string): Set<string> {
+    const ids = this.#ids.get(resource) ?? new Set<string>()
+    this.#ids.set(resource, ids)
+    return ids
+  }
+}
+
+interface Draft {
+  rule: Omit<DegradeRule, 'id'> & { id: string | undefined }
+  checker: Checker
+}
+
+function normalize(item: Record<string, unknown>, path: string, faults: Fault[], only: string | undefined): Draft {
+  const named = item.resource ?? only
+  const checker = new Checker(
+    item,
+    path,
+    faults,
+    typeof named === 'string' && named !== '' ? `resource ${show(named)}` : '',
+  )
+  checker.knownFields(FIELDS)
+  const resource = only !== undefined && !checker.has('resource') ? only : (checker.name('resource', true) ?? '')
+  if (only !== undefined && resource !== '' && resource !== only) checker.fault('resource', `${show(only)} or absent`)
+  const id = checker.name('id', false)
+  const strategy = checker.oneOf('strategy', STRATEGIES, undefined)
+  const comparison = checker.oneOf('comparison', ['at-or-above', 'above'], 'at-or-above') ?? 'at-or-above'
+  const threshold = readThreshold(checker, strategy, comparison === 'above')
+  const slow = strategy === 'slow-call-ratio'
+
+  const maxAllowedRtMs = slow ? checker.number('maxAllowedRtMs', { min: 0, max: MAX_MS, integer: true }, undefined) : 0
+  if (!slow && strategy !== undefined)
+    checker.forbidden('maxAllowedRtMs', `only slow-call-ratio has it, not ${strategy}`)
+  const { statIntervalMs, bucketCount } = readWindow(checker)
+  const minRequestAmount = readMinimum(checker, strategy)
+
+  const cooldownMs = checker.number('cooldownMs', { min: 1, max: MAX_MS, integer: true }, 10_000)
+  const cooldownMultiplier = checker.number('cooldownMultiplier', { min: 1 }, 1)
+  const maxCooldownMs = checker.number('maxCooldownMs', { min: cooldownMs, max: MAX_MS, integer: true }, MAX_MS)
+  const cooldownJitter = checker.number('cooldownJitter', { min: 0, max: 1 }, 0)
+  const probeCount = checker.number('probeCount', { min: 1, max: MAX_PROBES, integer: true }, 1)
+  const successThreshold = checker.number(
+    'successThreshold',
+    { min: probeCount, max: MAX_MS, integer: true },
+    probeCount,
+  )
+  const floor = slow && maxAllowedRtMs >= 0 ? maxAllowedRtMs + startBucketMs(maxAllowedRtMs) : 0
+  const probeTimeoutMs = item.probeTimeoutMs === null ? null : readProbeTimeout(checker, Math.max(cooldownMs, floor))
+  const rule = {
+    resource,
+    id,
+    strategy: strategy ?? 'error-ratio',
+    threshold,
+    comparison,
+    ...(slow ? { maxAllowedRtMs } : {}),
+    statIntervalMs,
+    bucketCount,
+    ...(minRequestAmount === undefined ? {} : { minRequestAmount }),
+    cooldownMs,
+    cooldownMultiplier,
+    maxCooldownMs,
+    cooldownJitter,
+    probeCount,
+    successThreshold,
+    probeTimeoutMs,
+    countRunning: checker.boolean('countRunning', true),
+    lateResults: checker.oneOf('lateResults', ['ignore', 'at-arrival'], 'ignore') ?? 'ignore',
+    dryRun: checker.boolean('dryRun', false),
+  } as const
+  return { rule, checker }
+}
+
+function readThreshold(checker: Checker, strategy: DegradeStrategy | undefined, above: boolean): number {
+  switch (strategy) {
+    case 'slow-call-ratio':
+    case 'error-ratio':
+      return checker.number('threshold', { min: 0, max: 1, exclusive: !above }, undefined)
+    case 'error-count':
+      return checker.number('threshold', { min: above ? 0 : 1 }, undefined)
+    case 'consecutive-errors':
+      return checker.number('threshold', { min: above ? 0 : 1, integer: true }, undefined)
+    case undefined:
+      return checker.number('threshold', { min: 0 }, undefined)
+  }
+}
+
+function readWindow(checker: Checker): { statIntervalMs: number; bucketCount: number } {
+  const statIntervalMs = checker.number('statIntervalMs', { min: 1, max: MAX_MS, integer: true }, 10_000)
+  if (!checker.has('bucketCount')) return { statIntervalMs, bucketCount: defaultBucketCount(statIntervalMs) }
+  const bucketCount = checker.number('bucketCount', { min: 1, max: MAX_BUCKETS, integer: true }, 1)
+  if (statIntervalMs % bucketCount !== 0) {
+    checker.fault(
+      'bucketCount',
+      `an integer >= 1 and <= ${MAX_BUCKETS} that divides statIntervalMs (${statIntervalMs})`,
+    )
+  }
+  return { statIntervalMs, bucketCount }
+}
+
+/** 10, or the largest divisor of the interval up to 20 where 10 does not divide. */
+function defaultBucketCount(statIntervalMs: number): number {
+  if (statIntervalMs % 10 === 0) return 10
+  for (let n = 20; n > 1; n--) if (statIntervalMs % n === 0) return n
+  return 1
+}
+
+function readMinimum(checker: Checker, strategy: DegradeStrategy | undefined): number | undefined {
+  if (strategy === 'consecutive-errors') {
+    checker.forbidden('minRequestAmount', 'consecutive-errors counts a run, not a window')
+    return undefined
+  }
+  return checker.number('minRequestAmount', { min: 1, integer: true }, strategy === 'error-count' ? 1 : 20)
+}
+
+function readProbeTimeout(checker: Checker, fallback: number): number {
+  return checker.number('probeTimeoutMs', { min: 1, max: MAX_MS, integer: true }, Math.min(fallback, MAX_MS))
+}
+
+/** Two rules with the same shape can share a window; another shape restarts the rule. */
+export function sameShape(a: DegradeRule, b: DegradeRule): boolean {
+  return (
+    a.strategy === b.strategy &&
+    a.statIntervalMs === b.statIntervalMs &&
+    a.bucketCount === b.bucketCount &&
+    a.maxAllowedRtMs === b.maxAllowedRtMs
+  )
+}
+
+/** Are two rules equal in every option but `id`? */
+export function sameRule(a: DegradeRule, b: DegradeRule): boolean {
+  for (const field of FIELDS) {
+    if (field !== 'id' && a[field as keyof DegradeRule] !== b[field as keyof DegradeRule]) return false
+  }
+  return true
+}

@@ -1,0 +1,25 @@
+export { Breaker, type BreakerSnapshot } from './breaker.js'
+export { type Change, type Compiled, compileDegrade, type Fate } from './compile.js'
+export {
+  BlockCode,
+  type CompiledController,
+  type Controller,
+  Flag,
+  type Host,
+  Outcome,
+  type Permit,
+  STATE_NAMES,
+  State,
+  type StateChangeReason,
+  type StateName,
+} from './contract.js'
+export { CustomController, type CustomVerb } from './custom.js'
+export {
+  type DegradeRule,
+  type DegradeRuleInput,
+  type DegradeStrategy,
+  type NormalizedRule,
+  normalizeDegradeRules,
+} from './degrade/rule.js'
+export { outranks, UNKNOWN_WAIT } from './order.js'
+export { type Fault, isPlainObject, show } from './validate.js'
