@@ -1,0 +1,116 @@
+// Events: queued while an operation runs, delivered synchronously once it is complete. Free when nobody listens.
+import { type DegradeRule, STATE_NAMES, type State, type StateChangeReason } from '../rules/index.js'
+import type { BlockedError } from './errors.js'
+import { invalidArgument } from './errors.js'
+import type { Faults } from './faults.js'
+import type { BlockedEvent, GuardEvents, ReloadReport, StateChangeEvent } from './types.js'
+
+type Name = keyof GuardEvents
+type AnyEvent = GuardEvents[Name]
+type Listener = (event: never) => void
+
+export class Events {
+  /** Events wait to be delivered. The gatehouse looks at this after every operation. */
+  waiting = false
+  /** Somebody listens to refusals. */
+  hearsBlocked = false
+  readonly #faults: Faults
+  /** Copied on write, so that a delivery under way keeps the list it began with. */
+  readonly #listeners: Record<Name, readonly Listener[]> = { state: [], blocked: [], reload: [] }
+  #queue: AnyEvent[] = []
+  #delivering = false
+
+  constructor(faults: Faults) {
+    this.#faults = faults
+  }
+
+  on<N extends Name>(name: N, listener: (event: GuardEvents[N]) => void): () => void {
+    if (!Object.hasOwn(this.#listeners, name)) {
+      throw invalidArgument(`there is no event '${String(name)}'; there are 'state', 'blocked' and 'reload'`)
+    }
+    if (typeof listener !== 'function') throw invalidArgument('an event listener must be a function')
+    const entry: Listener = (event) => listener(event)
+    this.#set(name, [...this.#listeners[name], entry])
+    return () =>
+      this.#set(
+        name,
+        this.#listeners[name].filter((other) => other !== entry),
+      )
+  }
+
+  clear(): void {
+    for (const name of Object.keys(this.#listeners) as Name[]) this.#set(name, [])
+    this.#queue = []
+    this.waiting = false
+  }
+
+  stateChanged(
+    resource: string,
+    rule: DegradeRule,
+    from: State,
+    to: State,
+    reason: StateChangeReason,
+    value: number | undefined,
+    total: number,
+    at: number,
+  ): void {
+    if (this.#listeners.state.length === 0) return
+    this.#push({
+      type: 'state',
+      resource,
+      rule,
+      from: STATE_NAMES[from] as StateChangeEvent['from'],
+      to: STATE_NAMES[to] as StateChangeEvent['to'],
+      reason,
+      value,
+      threshold: rule.threshold,
+      total,
+      at,
+    })
+  }
+
+  blocked(refusal: Pick<BlockedError, 'resource' | 'kind' | 'code' | 'rule' | 'retryAfterMs'>, at: number): void {
+    const { resource, kind, code, rule, retryAfterMs } = refusal
+    this.#push({ type: 'blocked', resource, kind, code, rule, retryAfterMs, at } satisfies BlockedEvent)
+  }
+
+  reloaded(report: ReloadReport): void {
+    if (this.#listeners.reload.length > 0) this.#push({ type: 'reload', ...report })
+  }
+
+  /** Delivers what waits, in order. What listeners cause meanwhile joins the end of the same queue. */
+  deliver(): void {
+    if (this.#delivering) return
+    this.#delivering = true
+    for (let i = 0; i < this.#queue.length; i++) {
+      const event = this.#queue[i] as AnyEvent
+      for (const listener of this.#listeners[event.type]) this.#tell(listener, event)
+    }
+    this.#queue = []
+    this.waiting = false
+    this.#delivering = false
+  }
+
+  #tell(listener: Listener, event: AnyEvent): void {
+    try {
+      const result: unknown = listener(event as never)
+      if (result instanceof Promise) result.catch((error: unknown) => this.#failed(error, event))
+    } catch (error) {
+      this.#failed(error, event)
+    }
+  }
+
+  #failed(error: unknown, event: AnyEvent): void {
+    this.#faults.report('LEAPGUARD_LISTENER', 'listener', undefined, error, event.type)
+  }
+
+  #push(event: AnyEvent): void {
+    this.#queue.push(event)
+    this.waiting = true
+  }
+
+  #set(name: Name, listeners: readonly Listener[]): void {
+    this.#listeners[name] = listeners
+    this.hearsBlocked = this.#listeners.blocked.length > 0
+  }
+}

@@ -1,0 +1,285 @@
+// createGuard: the registry of resources, the rules in force, the operator's switches. Each call goes on to entry.ts.
+import { CustomController, type DegradeRuleInput } from '../rules/index.js'
+import { enter, entry, entrySync, leave, tryEnter } from './entry.js'
+import { invalidArgument } from './errors.js'
+import { RuleManager } from './manager.js'
+import { Judge } from './outcome.js'
+import { Resource } from './resource.js'
+import { Runtime } from './runtime.js'
+import { statsOf, statsOfUnknown } from './stats.js'
+import type {
+  CallContext,
+  CustomRule,
+  EnterOptions,
+  EntryHandle,
+  EntryOptions,
+  GuardEvents,
+  GuardOptions,
+  LoadedRules,
+  OutcomeName,
+  ReloadReport,
+  ResourceConfig,
+  ResourceStats,
+  RuleSet,
+  SyncFallback,
+} from './types.js'
+
+const CONFIG_FIELDS: ReadonlySet<string> = new Set<keyof ResourceConfig>([
+  'classify',
+  'ignore',
+  'fallbacks',
+  'fallbackOnIgnored',
+  'rules',
+])
+
+/** Guards calls by rules, per resource. Make one with {@link createGuard}, or use the default one through the functions of the module. */
+export class Guard {
+  readonly #runtime: Runtime
+  readonly #resources = new Map<string, Resource>()
+  readonly #manager: RuleManager
+  #disposed = false
+
+  constructor(options: GuardOptions = {}) {
+    this.#runtime = new Runtime(options)
+    this.#manager = new RuleManager(this.#runtime, (name) => this.#resource(name))
+  }
+
+  /**
+   * Calls `fn` if the rules of `resource` agree, and learns from how it ends. Always returns a promise, never throws synchronously.
+   *
+   * The promise settles like `fn`'s own, with the same value or error object. It rejects in the same tick with a {@link BlockedError} if a
+   * rule refuses, with `signal.reason` once the caller's signal aborts, or is the answer of a fallback.
+   *
+   * Cost without options: one lookup, two clock readings, one `then`.
+   */
+  entry<T, F = T>(
+    resource: string,
+    fn: (context: CallContext) => T | PromiseLike<T>,
+    options?: EntryOptions<F>,
+  ): Promise<T | F> {
+    let found = this.#resources.get(resource)
+    if (found === undefined) {
+      try {
+        found = this.#resource(resource)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
+    return entry(found, fn, options as EntryOptions | undefined) as Promise<T | F>
+  }
+
+  /**
+   * As {@link entry} for a synchronous function: returns its value or throws its error. Allocates nothing.
+   *
+   * @throws BlockedError if a rule refuses; TypeError `ERR_SYNC_PROMISE` if `fn` returns a promise.
+   */
+  entrySync<T, F = T>(
+    resource: string,
+    fn: (context: CallContext) => T extends PromiseLike<unknown> ? never : T,
+    options?: Omit<EntryOptions, 'fallbacks'> & { fallbacks?: readonly SyncFallback<F>[] | undefined },
+  ): T | F {
+    return entrySync(
+      this.#resources.get(resource) ?? this.#resource(resource),
+      fn,
+      options as EntryOptions | undefined,
+    ) as T | F
+  }
+
+  /**
+   * Asks for entry and leaves the call to the caller, who must end the handle: `exit()`, `exit({ error })` or `cancel()`.
+   * The abort of a `signal` ends it too, as ignored.
+   *
+   * @throws BlockedError if a rule refuses.
+   */
+  enter(resource: string, options?: EnterOptions): EntryHandle {
+    return enter(this.#resources.get(resource) ?? this.#resource(resource), options)
+  }
+
+  /**
+   * As {@link enter}, without a handle or an error: a permit number >= 0 to be ended by {@link leave}, or a negated {@link BlockCode}.
+   * Allocates nothing.
+   */
+  tryEnter(resource: string, options?: EnterOptions): number {
+    return tryEnter(this.#resources.get(resource) ?? this.#resource(resource), options)
+  }
+
+  /** Ends a call that {@link tryEnter} let in. Ending it twice, or ending a refusal, does nothing. */
+  leave(permit: number, outcome: OutcomeName = 'success'): void {
+    leave(this.#runtime.permits.find(permit), outcome)
+  }
+
+  /** A function of the same arguments and `this` whose calls are guarded. Its result is a promise. */
+  wrap<This, Args extends unknown[], T, F = T>(
+    resource: string,
+    fn: (this: This, ...args: Args) => T | PromiseLike<T>,
+    options?: Omit<EntryOptions<F>, 'args'>,
+  ): (this: This, ...args: Args) => Promise<T | F> {
+    if (typeof fn !== 'function') throw invalidArgument(`wrap needs a function, got ${typeof fn}`)
+    const guard = this
+    const wrapped = function (this: This, ...args: Args): Promise<T | F> {
+      return guard.entry<T, F>(
+        resource,
+        () => fn.apply(this, args),
+        options === undefined ? undefined : { ...options, args },
+      )
+    }
+    return Object.defineProperty(wrapped, 'name', { value: fn.name, configurable: true })
+  }
+
+  /**
+   * Replaces the rule families named in `rules`, for all resources at once.
+   *
+   * @throws RuleError with every fault; then nothing of this load is applied and the old rules stay.
+   */
+  loadRules(rules: RuleSet): ReloadReport {
+    this.#assertUsable('loadRules')
+    return this.#manager.load(rules)
+  }
+
+  /** Replaces all degrade rules. @throws RuleError as {@link loadRules}. */
+  loadDegradeRules(rules: readonly DegradeRuleInput[]): ReloadReport {
+    this.#assertUsable('loadDegradeRules')
+    return this.#manager.load({ degrade: rules })
+  }
+
+  /** Replaces the rule families named in `rules` for one resource; rules may leave `resource` out. @throws RuleError as {@link loadRules}. */
+  setRulesFor(
+    resource: string,
+    rules: { degrade?: readonly (Omit<DegradeRuleInput, 'resource'> & { resource?: string })[] },
+  ): ReloadReport {
+    this.#assertUsable('setRulesFor')
+    checkName(resource)
+    return this.#manager.loadFor(resource, rules)
+  }
+
+  /** Rules in force, every option explicit. Loading them again changes nothing. */
+  rules(): LoadedRules {
+    return this.#manager.rules()
+  }
+
+  /** Sets what is not JSON about a resource. Fields given replace earlier ones, `undefined` removes, absent fields stay. */
+  configure(resource: string, config: ResourceConfig): void {
+    this.#assertUsable('configure')
+    if (typeof config !== 'object' || config === null) throw invalidArgument('configure needs an object of options')
+    for (const key of Object.keys(config)) {
+      if (!CONFIG_FIELDS.has(key)) {
+        throw invalidArgument(`unknown option '${key}' of configure; there are ${[...CONFIG_FIELDS].join(', ')}`)
+      }
+    }
+    const target = this.#resource(resource)
+    const merged = { ...target.config, ...config }
+    const judge = new Judge(resource, merged, this.#runtime.faults)
+    const customs = Object.hasOwn(config, 'rules') ? this.#compileCustom(resource, config.rules ?? []) : target.customs
+    target.config = merged
+    target.judge = judge
+    target.hasFallbacks = judge.fallbacks.length > 0
+    target.customs = customs
+    target.arrange()
+  }
+
+  /** Counts and breaker states of a resource, now. Reading changes nothing. An unknown name reads zeros. */
+  stats(resource: string): ResourceStats {
+    const found = this.#resources.get(resource)
+    return found === undefined ? statsOfUnknown(resource) : statsOf(found, this.#runtime.time.readSettled())
+  }
+
+  /** Names in use: entered, configured or named by a rule. */
+  resources(): string[] {
+    return [...this.#resources.keys()]
+  }
+
+  /**
+   * Listens to breakers changing state (`'state'`), refusals (`'blocked'`) or rule loads (`'reload'`). Listeners run synchronously, after
+   * the operation that caused the event is complete; what one throws is reported through `onInternalError`. Returns a function that unsubscribes.
+   */
+  on<N extends keyof GuardEvents>(event: N, listener: (event: GuardEvents[N]) => void): () => void {
+    return this.#runtime.events.on(event, listener)
+  }
+
+  /** Refuses every call of a resource until {@link auto}. Beats {@link forceClosed}. */
+  forceOpen(resource: string): void {
+    this.#force(resource, true, undefined)
+  }
+
+  /** Lets calls pass whatever the breakers of a resource say, until {@link auto}. They go on recording underneath. */
+  forceClosed(resource: string): void {
+    this.#force(resource, undefined, true)
+  }
+
+  /** Gives a resource back to its breakers. */
+  auto(resource: string): void {
+    this.#force(resource, false, false)
+  }
+
+  /** Closes the breakers of a resource (or of all) with fresh statistics and zeroes its totals. Rules, forced states and calls in flight stay. */
+  reset(resource?: string): void {
+    const now = this.#runtime.time.readSettled()
+    const targets = resource === undefined ? [...this.#resources.values()] : [this.#resources.get(resource)]
+    for (const target of targets) target?.reset(now)
+    if (this.#runtime.events.waiting) this.#runtime.events.deliver()
+  }
+
+  /** Ends the guard: drops rules, statistics and listeners. Later calls run unguarded, with one warning. Calls in flight end normally. */
+  dispose(): void {
+    this.#disposed = true
+    this.#resources.clear()
+    this.#runtime.events.clear()
+    this.#runtime.nesting.disarm()
+  }
+
+  #force(resource: string, open: boolean | undefined, closed: boolean | undefined): void {
+    this.#assertUsable('forceOpen, forceClosed and auto')
+    const target = this.#resource(resource)
+    target.forcedOpen = open ?? target.forcedOpen
+    target.forcedClosed = closed ?? target.forcedClosed
+    target.force(this.#runtime.time.readSettled())
+    if (this.#runtime.events.waiting) this.#runtime.events.deliver()
+  }
+
+  #resource(name: string): Resource {
+    let found = this.#resources.get(name)
+    if (found !== undefined) return found
+    checkName(name)
+    found = new Resource(name, this.#runtime)
+    if (this.#disposed) this.#runtime.faults.report('LEAPGUARD_DISPOSED', 'entry', undefined, new Error('disposed'))
+    else this.#resources.set(name, found)
+    return found
+  }
+
+  #compileCustom(resource: string, rules: readonly CustomRule[]): CustomController[] {
+    if (!Array.isArray(rules)) throw invalidArgument('rules of configure must be an array of controllers')
+    const ids = new Set<string>()
+    return rules.map((rule: CustomRule, i) => {
+      if (typeof rule?.check !== 'function') throw invalidArgument(`rules[${i}] must have a check function`)
+      const id = rule.id ?? `custom#${i + 1}`
+      if (typeof id !== 'string' || id === '' || ids.has(id)) {
+        throw invalidArgument(`rules[${i}].id must be a non-empty string, unique per resource`)
+      }
+      ids.add(id)
+      return new CustomController(id, rule, (error, verb) =>
+        this.#runtime.faults.report('LEAPGUARD_CUSTOM_RULE', verb, resource, error, id),
+      )
+    })
+  }
+
+  #assertUsable(what: string): void {
+    if (this.#disposed) {
+      throw Object.assign(new Error(`${what}: the guard was disposed`), { code: 'ERR_GUARD_DISPOSED' })
+    }
+  }
+}
+
+function checkName(name: unknown): asserts name is string {
+  if (typeof name !== 'string' || name === '') {
+    throw invalidArgument(`a resource name must be a non-empty string, got ${name === '' ? "''" : typeof name}`)
+  }
+}
+
+/**
+ * Makes a guard with its own clock, registry and rules.
+ *
+ * @throws TypeError `ERR_INVALID_ARGUMENT` for an unknown or wrong option.
+ */
+export function createGuard(options?: GuardOptions): Guard {
+  return new Guard(options)
+}

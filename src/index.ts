@@ -1,0 +1,24 @@
+// The public face: re-exports only.
+export {
+  BlockCode,
+  type Controller,
+  type DegradeRule,
+  type DegradeRuleInput,
+  type DegradeStrategy,
+  type Fault,
+  Outcome,
+  type Permit,
+} from '../rules/index.js'
+export {
+  type Clock,
+  CountingWindow,
+  LeapArray,
+  type LeapArrayOptions,
+  PreciseClock,
+  StartRing,
+} from '../windows/index.js'
+export { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.js'
+export * from './default-guard.js'
+export { BlockedError, type BlockKind, type Code, isBlocked, RuleError } from './errors.js'
+export { createGuard, Guard } from './guard.js'
+export type * from './types.js'

@@ -1,0 +1,115 @@
+// Rules in force: validate everything, then compile, then swap. A list with one fault changes nothing.
+import {
+  type Change,
+  compileDegrade,
+  type Fate,
+  type Fault,
+  isPlainObject,
+  type NormalizedRule,
+  normalizeDegradeRules,
+  STATE_NAMES,
+  State,
+  show,
+} from '../rules/index.js'
+import { RuleError } from './errors.js'
+import type { Resource } from './resource.js'
+import type { Runtime } from './runtime.js'
+import type { LoadedRules, ReloadReport, RuleRef, StateName } from './types.js'
+
+const FAMILIES = ['degrade'] as const
+
+export class RuleManager {
+  readonly #runtime: Runtime
+  readonly #resourceOf: (name: string) => Resource
+  /** Rules by resource, in the order of loading. */
+  readonly #degrade = new Map<string, readonly NormalizedRule[]>()
+
+  constructor(runtime: Runtime, resourceOf: (name: string) => Resource) {
+    this.#runtime = runtime
+    this.#resourceOf = resourceOf
+  }
+
+  /** Replaces the families named in `set`, for every resource. */
+  load(set: unknown): ReloadReport {
+    const degrade = this.#check(set, undefined)
+    if (degrade === undefined) return this.#report([])
+    const next = new Map<string, NormalizedRule[]>()
+    for (const rule of degrade) {
+      const list = next.get(rule.rule.resource)
+      if (list === undefined) next.set(rule.rule.resource, [rule])
+      else list.push(rule)
+    }
+    const names = new Set([...this.#degrade.keys(), ...next.keys()])
+    this.#degrade.clear()
+    for (const [name, list] of next) this.#degrade.set(name, list)
+    return this.#apply([...names], next)
+  }
+
+  /** Replaces the families named in `set`, for one resource. */
+  loadFor(resource: string, set: unknown): ReloadReport {
+    const degrade = this.#check(set, resource)
+    if (degrade === undefined) return this.#report([])
+    if (degrade.length === 0) this.#degrade.delete(resource)
+    else this.#degrade.set(resource, degrade)
+    return this.#apply([resource], new Map([[resource, degrade]]))
+  }
+
+  rules(): LoadedRules {
+    return { degrade: [...this.#degrade.values()].flat().map(({ rule }) => rule) }
+  }
+
+  #check(set: unknown, resource: string | undefined): NormalizedRule[] | undefined {
+    const faults: Fault[] = []
+    let degrade: NormalizedRule[] | undefined
+    if (!isPlainObject(set)) {
+      const bound = `an object of rule lists by family (${FAMILIES.join(', ')})`
+      throw new RuleError([{ path: '', value: set, bound, message: `the rules must be ${bound}, got ${show(set)}` }])
+    }
+    for (const family of Object.keys(set)) {
+      if (family === 'degrade') {
+        if (set.degrade !== undefined) degrade = normalizeDegradeRules(set.degrade, 'degrade', faults, resource)
+        continue
+      }
+      const bound = `one of the families ${FAMILIES.join(', ')}`
+      faults.push({ path: family, value: set[family], bound, message: `${family}: must be ${bound}` })
+    }
+    if (faults.length > 0) throw new RuleError(faults)
+    return degrade
+  }
+
+  #apply(names: readonly string[], next: ReadonlyMap<string, readonly NormalizedRule[]>): ReloadReport {
+    const { time, restartOnChange, events } = this.#runtime
+    const now = time.readSettled()
+    const changes: [string, Change][] = []
+    for (const name of names) {
+      const resource = this.#resourceOf(name)
+      const result = compileDegrade(next.get(name) ?? [], resource.degrade, resource, now, restartOnChange)
+      resource.degrade = result.compiled
+      resource.arrange()
+      if (resource.forcedOpen || resource.forcedClosed) resource.force(now)
+      for (const change of result.changes) changes.push([name, change])
+    }
+    const report = this.#report(changes)
+    events.reloaded(report)
+    if (events.waiting) events.deliver()
+    return report
+  }
+
+  #report(changes: readonly [string, Change][]): ReloadReport {
+    const of = (fate: Fate): RuleRef[] =>
+      changes.filter(([, change]) => change.fate === fate).map(([resource, { rule }]) => ({ resource, rule: rule.id }))
+    return {
+      at: this.#runtime.time.readSettled(),
+      added: of('added'),
+      removed: of('removed'),
+      kept: of('kept'),
+      updated: of('updated'),
+      restarted: of('restarted'),
+      dropped: changes.flatMap(([resource, { rule, dropped }]) =>
+        dropped === undefined || dropped === State.CLOSED
+          ? []
+          : [{ resource, rule: rule.id, state: STATE_NAMES[dropped] as StateName }],
+      ),
+    }
+  }
+}

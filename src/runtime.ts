@@ -1,0 +1,70 @@
+// What all resources of one guard share: time, permits, events, faults. A guard has one; so has a CircuitBreaker on its own.
+import { type Clock, PreciseClock } from '../windows/index.js'
+import { invalidArgument } from './errors.js'
+import { Events } from './events.js'
+import { Faults } from './faults.js'
+import { Nesting } from './nesting.js'
+import { PermitPool } from './permit.js'
+import { GuardTime } from './time.js'
+import type { GuardOptions } from './types.js'
+
+const OPTIONS: ReadonlySet<string> = new Set<keyof GuardOptions>([
+  'clock',
+  'onClockBack',
+  'onRuleChange',
+  'onInternalError',
+  'refusalStacks',
+  'random',
+])
+
+export class Runtime {
+  readonly faults: Faults
+  readonly time: GuardTime
+  readonly events: Events
+  readonly permits = new PermitPool()
+  readonly nesting = new Nesting()
+  readonly random: () => number
+  readonly refusalStacks: boolean
+  readonly restartOnChange: boolean
+  /** Probe slots taken now, over all resources. */
+  probesOut = 0
+
+  constructor(options: GuardOptions) {
+    if (typeof options !== 'object' || options === null) throw invalidArgument('guard options must be an object')
+    for (const key of Object.keys(options)) {
+      if (!OPTIONS.has(key))
+        throw invalidArgument(`unknown guard option '${key}'; there are ${[...OPTIONS].join(', ')}`)
+    }
+    const { onClockBack = 'clamp', onRuleChange = 'keep', onInternalError, refusalStacks = false, random } = options
+    oneOf('onClockBack', onClockBack, ['clamp', 'refuse', 'raw'])
+    oneOf('onRuleChange', onRuleChange, ['keep', 'restart'])
+    isFunction('onInternalError', onInternalError)
+    isFunction('random', random)
+    if (typeof refusalStacks !== 'boolean') throw invalidArgument('refusalStacks must be true or false')
+    this.faults = new Faults(onInternalError)
+    this.time = new GuardTime(chooseClock(options.clock), onClockBack, this.faults)
+    this.events = new Events(this.faults)
+    this.random = random ?? Math.random
+    this.refusalStacks = refusalStacks
+    this.restartOnChange = onRuleChange === 'restart'
+  }
+}
+
+/** `'auto'` and `'adaptive'` mean `'precise'` in this version. */
+function chooseClock(clock: GuardOptions['clock'] = 'auto'): Clock {
+  if (typeof clock === 'object' && clock !== null && typeof clock.now === 'function') return clock
+  oneOf('clock', clock, ['auto', 'adaptive', 'precise'])
+  return new PreciseClock()
+}
+
+function oneOf(name: string, value: unknown, values: readonly string[]): void {
+  if (!values.includes(value as string)) {
+    throw invalidArgument(
+      `${name} must be one of ${values.map((v) => `'${v}'`).join(', ')}${name === 'clock' ? ' or a Clock' : ''}`,
+    )
+  }
+}
+
+function isFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') throw invalidArgument(`${name} must be a function`)
+}

@@ -1,0 +1,234 @@
+// The public vocabulary of the face: options, results and event payloads. No code.
+import type { Controller, DegradeRule, DegradeRuleInput, StateChangeReason, StateName } from '../rules/index.js'
+import type { Clock } from '../windows/index.js'
+import type { BlockKind } from './errors.js'
+
+export type { StateChangeReason, StateName }
+
+/** How a call ended: `'ignored'` enters no ratio. */
+export type OutcomeName = 'success' | 'failure' | 'ignored'
+
+/** What a guarded function is called with. */
+export interface CallContext {
+  /** The caller's signal if one was given, else a signal of this call that never aborts. */
+  readonly signal: AbortSignal
+  /** Number of this attempt, from 1. */
+  readonly attempt: number
+  /** Name of the resource. */
+  readonly resource: string
+}
+
+/** Why a fallback runs. */
+export interface FallbackContext {
+  readonly resource: string
+  /** As {@link CallContext.signal}. */
+  readonly signal: AbortSignal
+  /** Which fallback this is, from 0. */
+  readonly level: number
+  /** `'blocked'`: a refusal; `'failure'`: a throw or rejection; `'result'`: a result classified as failure; `'ignored'`: an ignored error. */
+  readonly cause: 'blocked' | 'failure' | 'result' | 'ignored'
+}
+
+/** Answers in place of the function. `reason` is the refusal, the error (the same object), or the result classified as failure. */
+export type Fallback<T = unknown> = (reason: unknown, context: FallbackContext) => T | PromiseLike<T>
+
+/** A fallback of `entrySync`. */
+export type SyncFallback<T = unknown> = (reason: unknown, context: FallbackContext) => T
+
+// biome-ignore lint/suspicious/noExplicitAny: any error class is welcome, whatever its constructor takes
+type ErrorClass = abstract new (...args: any[]) => unknown
+/** An error class, a value of `error.code`, or a predicate. A function whose prototype is an error is a class; any other is a predicate. */
+export type IgnoreMatcher = ErrorClass | string | ((error: unknown) => boolean)
+
+/**
+ * Judges a result (`threw` false) or an error (`threw` true). Anything but an outcome name falls through to the default:
+ * a throw or rejection is a failure, a result a success.
+ */
+export type Classify = (resultOrError: unknown, threw: boolean) => OutcomeName | undefined
+
+/** What is not JSON about a resource. A field that is present replaces the earlier one; `undefined` removes it; absent fields stay. */
+export interface ResourceConfig {
+  classify?: Classify | undefined
+  /** Errors that count neither as success nor as failure, e.g. `[NotFoundError, 'ERR_CONFLICT', e => e.status === 404]`. */
+  ignore?: IgnoreMatcher | readonly IgnoreMatcher[] | undefined
+  /** Graded fallbacks, the first one first. */
+  fallbacks?: readonly Fallback[] | undefined
+  /** Run the fallbacks on ignored errors too. Default false. */
+  fallbackOnIgnored?: boolean | undefined
+  /** Custom controllers, checked after all rule families, in this order. */
+  rules?: readonly CustomRule[] | undefined
+}
+
+/** A controller of the user's own. `id` names it in refusals; default `custom#1`, `custom#2`, ... by position. */
+export interface CustomRule extends Controller {
+  readonly id?: string
+}
+
+/** Options of one `entry`. Per-call fallbacks replace configured ones. */
+export interface EntryOptions<T = unknown> {
+  /** The caller's signal. Aborted at entry: nothing is asked or counted. Aborted while the call runs: it ends then, as ignored. */
+  signal?: AbortSignal | undefined
+  fallbacks?: readonly Fallback<T>[] | undefined
+  /** Permits this call asks for, an integer >= 1. Default 1. */
+  count?: number | undefined
+  /** Arguments of the call, for rules that look at them. */
+  args?: readonly unknown[] | undefined
+  /** Who calls, for rules that look at it. */
+  origin?: string | undefined
+  /** The entry around this one, where it was made by `enter`; needed only inside a probe of the same resource. */
+  parent?: EntryHandle | undefined
+}
+
+/** Options of `enter` and `tryEnter`. */
+export type EnterOptions = Pick<EntryOptions, 'signal' | 'count' | 'args' | 'origin' | 'parent'>
+
+/** One admitted call in the caller's hands. Ending it twice is harmless. */
+export interface EntryHandle {
+  readonly resource: string
+  /** Ends the call: a success, or judged like a throw if `error` is given and not `undefined`. */
+  exit(end?: { error?: unknown }): void
+  /** Ends the call as ignored. */
+  cancel(): void
+  /** Ends the call as ignored if it was not ended: disposal learns nothing of a throw. */
+  [Symbol.dispose](): void
+}
+
+export interface GuardOptions {
+  /**
+   * Time source for everything. `'auto'` and `'adaptive'` mean `'precise'` in this version: every call reads the monotonic clock
+   * at both ends. An object is a clock of your own, in milliseconds. Default `'auto'`.
+   */
+  clock?: 'auto' | 'adaptive' | 'precise' | Clock
+  /** What a reading earlier than the last one means. `'clamp'`: the last one (default). `'refuse'`: refuse the call. `'raw'`: believe it. */
+  onClockBack?: 'clamp' | 'refuse' | 'raw'
+  /** What a changed number in a reloaded rule does. `'keep'`: state and statistics stay (default). `'restart'`: the rule starts anew. */
+  onRuleChange?: 'keep' | 'restart'
+  /** Told once per cause of faults that must not reach a call. Default: `process.emitWarning` with a code. */
+  onInternalError?: (error: unknown, where: InternalErrorInfo) => void
+  /** Give refusals a stack trace (dear: several microseconds each). Default false. */
+  refusalStacks?: boolean
+  /** Uniform numbers in [0, 1) for jitter. Default `Math.random`. */
+  random?: () => number
+}
+
+export interface InternalErrorInfo {
+  /** What failed: `'check'`, `'take'`, `'settle'`, `'advance'`, `'classify'`, `'ignore'`, `'listener'`, `'clock'`, ... */
+  readonly where: string
+  readonly resource: string | undefined
+  /** Stable code, e.g. `LEAPGUARD_CUSTOM_RULE`; each is listed in docs/errors.md. */
+  readonly code: string
+}
+
+/** Rules by family. A family that is absent is left alone. */
+export interface RuleSet {
+  degrade?: readonly DegradeRuleInput[]
+}
+
+/** Rules in force, every option explicit. */
+export interface LoadedRules {
+  degrade: readonly DegradeRule[]
+}
+
+/** What a load did, rule by rule. Each entry is `{ resource, rule }` with the rule's id. */
+export interface ReloadReport {
+  readonly at: number
+  readonly added: readonly RuleRef[]
+  readonly removed: readonly RuleRef[]
+  /** Unchanged rules: everything kept. */
+  readonly kept: readonly RuleRef[]
+  /** Changed numbers: state and statistics kept. */
+  readonly updated: readonly RuleRef[]
+  /** Started anew: another strategy or window shape, or any change under `onRuleChange: 'restart'`. */
+  readonly restarted: readonly RuleRef[]
+  /** Breakers that were open or half-open and whose state was dropped by this load. */
+  readonly dropped: readonly (RuleRef & { readonly state: StateName })[]
+}
+
+export interface RuleRef {
+  readonly resource: string
+  readonly rule: string
+}
+
+/** What a refusal or event says of the rule behind it: the rule in force, or the id of a custom controller. */
+export type RuleInfo = DegradeRule | { readonly id: string }
+
+export interface StateChangeEvent {
+  readonly type: 'state'
+  readonly resource: string
+  /** The rule whose breaker changed; `rule.strategy` is its kind. */
+  readonly rule: DegradeRule
+  readonly from: StateName
+  readonly to: StateName
+  readonly reason: StateChangeReason
+  /** Measured value that decided (ratio 0..1, or a count); for a probe its verdict's; `undefined` where time or an operator decided. */
+  readonly value: number | undefined
+  readonly threshold: number
+  /** Calls behind `value`. */
+  readonly total: number
+  /** Epoch milliseconds of the guard's clock. */
+  readonly at: number
+}
+
+export interface BlockedEvent {
+  readonly type: 'blocked'
+  readonly resource: string
+  readonly kind: BlockKind
+  readonly code: string
+  /** The rule the refusal names; `undefined` for a forced resource or the clock. */
+  readonly rule: RuleInfo | undefined
+  readonly retryAfterMs: number | undefined
+  readonly at: number
+}
+
+export interface ReloadEvent extends ReloadReport {
+  readonly type: 'reload'
+}
+
+export interface GuardEvents {
+  state: StateChangeEvent
+  blocked: BlockedEvent
+  reload: ReloadEvent
+}
+
+/** Lifetime counts of a resource: integers that no breaker resets. */
+export interface ResourceTotals {
+  /** Calls admitted. */
+  readonly passed: number
+  /** Calls refused. They enter no ratio. */
+  readonly blocked: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly ignored: number
+  /** Ended calls that at least one slow-call rule counted slow, once per call. */
+  readonly slow: number
+  /** Calls that passed although a dry-run rule would have refused them. */
+  readonly wouldBlock: number
+  /** Calls in flight. */
+  readonly running: number
+}
+
+export interface RuleStats {
+  readonly id: string
+  readonly strategy: DegradeRule['strategy']
+  /** State as callers feel it: the stored one unless forced. Reading does not advance it: an open breaker past its cooldown reads `'open'`. */
+  readonly state: StateName
+  /** When it opened, epoch milliseconds; `undefined` unless open. */
+  readonly openedAt: number | undefined
+  /** Cooldown left (0 once past), or time to probe takeover; `undefined` if closed, forced or unknown. */
+  readonly retryAfterMs: number | undefined
+  /** Calls in the rule's window now, finished and folded running ones. For `consecutive-errors`: the present run of failures. */
+  readonly total: number
+  /** Bad ones among them. */
+  readonly bad: number
+  readonly probesOut: number
+  readonly dryRun: boolean
+  /** Calls this dry-run rule would have refused. */
+  readonly wouldBlock: number
+  readonly forced: 'open' | 'closed' | undefined
+}
+
+export interface ResourceStats {
+  readonly resource: string
+  readonly totals: ResourceTotals
+  readonly rules: readonly RuleStats[]
+}
