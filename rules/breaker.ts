@@ -15,6 +15,7 @@ import {
   type CompiledController,
   Flag,
   type Host,
+  type Moment,
   Outcome,
   type Permit,
   State,
@@ -66,10 +67,13 @@ export class Breaker implements CompiledController {
   private streak = 0
   private since: number
   private starts: StartRing | null = null
+  /** Calls from `startsSince` on, and before `startsUntil` if the watch was turned off, are in the ring of starts. */
   private startsSince = 0
+  private startsUntil = 0
+  private watches = false
 
   // OPEN and HALF_OPEN.
-  private openedAt = 0
+  private openedAt = Number.NaN
   private cooldownMs = 0
   private growth = 0
   private jitter = 0
@@ -84,6 +88,8 @@ export class Breaker implements CompiledController {
     this.rule = rule
     this.window = new CountingWindow(rule.statIntervalMs, rule.bucketCount)
     this.since = (host.seq + 1) | 0
+    this.forced = host.forcedOpen ? FORCED_OPEN : host.forcedClosed ? FORCED_CLOSED : FORCED_NONE
+    this.felt = this.forced === FORCED_OPEN ? State.OPEN : State.CLOSED
     this.adopt(rule, now)
   }
 
@@ -103,50 +109,52 @@ export class Breaker implements CompiledController {
     this.minimum = rule.minRequestAmount ?? 1
     this.dryRun = rule.dryRun
     this.late = rule.lateResults === 'at-arrival'
-    const wantsStarts = this.kind === SLOW_RATIO && rule.countRunning
-    if (!wantsStarts) this.starts = null
-    else if (this.starts === null) this.restartStarts(now, (this.host.seq + 1) | 0)
+    const watches = this.kind === SLOW_RATIO && rule.countRunning
+    if (watches && !this.watches) this.restartStarts(now, (this.host.seq + 1) | 0)
+    // Calls noticed before the watch was turned off are booked already: the ring still knows them.
+    if (!watches && this.watches) this.startsUntil = (this.host.seq + 1) | 0
+    this.watches = watches
   }
 
   // ---- the four verbs ----
 
-  advance(now: number): void {
+  advance(moment: Moment): void {
     if (this.state === State.CLOSED) {
-      if (this.starts !== null && now >= this.starts.due) this.foldRunning(now, this.starts)
-    } else if (this.state === State.HALF_OPEN) this.watchProbes(now)
+      if (this.watches && this.starts !== null && moment.now >= this.starts.due) this.foldRunning(moment, this.starts)
+    } else if (this.state === State.HALF_OPEN) this.watchProbes(moment.now)
   }
 
-  check(now: number, _count: number): number {
+  check(moment: Moment, _count: number): number {
     if (this.felt === State.CLOSED || this.dryRun) return 0
-    return this.admits(now) ? 0 : BlockCode.DEGRADE
+    return this.admits(moment) ? 0 : BlockCode.DEGRADE
   }
 
-  take(now: number, permit: Permit): boolean {
+  take(moment: Moment, permit: Permit): boolean {
     if (this.state === State.CLOSED) {
-      if (this.starts !== null && !this.starts.begin(now)) this.restartBehind(now, permit.seq)
-    } else this.takeNotClosed(now, permit)
+      if (this.watches && this.starts?.begin(moment.now) === false) this.restartBehind(moment.now, permit.seq)
+    } else this.takeNotClosed(moment, permit)
     return true
   }
 
-  settle(now: number, permit: Permit, outcome: Outcome): number {
+  settle(moment: Moment, permit: Permit, outcome: Outcome): number {
     let bad: 0 | 1 = outcome === Outcome.FAILURE ? 1 : 0
     let flags = 0
     if (this.kind === SLOW_RATIO) {
-      bad = now - permit.start > this.limitMs ? 1 : 0
+      bad = moment.now - permit.start > this.limitMs ? 1 : 0
       if (bad === 1 && outcome !== Outcome.IGNORED) flags = Flag.SLOW
     }
     if (this.passedOver?.delete(permit.seq) === true) return flags
-    if (this.state !== State.CLOSED) return this.settleNotClosed(now, permit, outcome, bad, flags)
+    if (this.state !== State.CLOSED) return this.settleNotClosed(moment.now, permit, outcome, bad, flags)
     const age = (permit.seq - this.since) | 0
     if (age < 0) {
-      if (this.late && outcome !== Outcome.IGNORED) this.record(now, bad)
+      if (this.late && outcome !== Outcome.IGNORED) this.record(moment, bad)
       return flags
     }
     if (age > ERA_REACH) this.moveEraUp()
-    if (this.starts !== null && ((permit.seq - this.startsSince) | 0) >= 0 && !this.starts.end(permit.start)) {
+    if (this.starts !== null && this.isWatched(permit.seq) && !this.starts.end(permit.start)) {
       return Flag.SLOW // folded while it ran: booked already
     }
-    if (outcome !== Outcome.IGNORED) this.record(now, bad)
+    if (outcome !== Outcome.IGNORED) this.record(moment, bad)
     return flags
   }
 
@@ -163,38 +171,42 @@ export class Breaker implements CompiledController {
 
   // ---- closed ----
 
-  private record(now: number, bad: 0 | 1): void {
+  private record(moment: Moment, bad: 0 | 1): void {
     if (this.kind === CONSECUTIVE) {
       this.streak = bad === 0 ? 0 : this.streak + 1
-      if (bad !== 0 && this.reaches(this.streak)) this.open(now, 'threshold', this.streak, this.streak)
+      if (bad !== 0 && this.reaches(this.streak)) this.open(moment.now, 'threshold', this.streak, this.streak)
       return
     }
-    this.window.add(now, bad)
-    if (this.window.bad !== 0 && this.window.total >= this.minimum) this.judge(now)
+    this.window.add(moment.now, bad)
+    if (this.window.bad !== 0 && this.window.total >= this.minimum) this.judge(moment)
   }
 
-  private judge(now: number): void {
+  private judge(moment: Moment): void {
     const { bad, total } = this.window
-    // By division: `bad >= threshold * total` misses exact ties such as 3 of 10 against 0.3.
+    // By division: `bad >= threshold * total` misses exact ties such as 7 of 25 against 0.28.
     const value = this.kind === ERROR_COUNT ? bad : bad / total
-    if (this.reaches(value)) this.open(now, 'threshold', value, total)
+    if (this.reaches(value)) this.open(moment.now, 'threshold', value, total)
   }
 
   private reaches(value: number): boolean {
     return this.above ? value > this.threshold : value >= this.threshold
   }
 
-  private foldRunning(now: number, starts: StartRing): void {
-    const folded = starts.fold(now)
+  private foldRunning(moment: Moment, starts: StartRing): void {
+    const folded = starts.fold(moment.now)
     if (folded === 0) return
-    this.window.addMany(now, folded, folded)
-    if (this.window.total >= this.minimum) this.judge(now)
+    this.window.addMany(moment.now, folded, folded)
+    if (this.window.total >= this.minimum) this.judge(moment)
   }
 
   /** Sequence numbers wrap, so an era that began very long ago is moved up before it would seem to lie ahead. */
   private moveEraUp(): void {
     this.since = (this.since + ERA_REACH / 2) | 0
     if (((this.since - this.startsSince) | 0) > 0) this.startsSince = this.since
+  }
+
+  private isWatched(seq: number): boolean {
+    return ((seq - this.startsSince) | 0) >= 0 && (this.watches || ((seq - this.startsUntil) | 0) < 0)
   }
 
   private restartStarts(now: number, since: number): void {
@@ -211,9 +223,9 @@ export class Breaker implements CompiledController {
 
   // ---- open and half-open ----
 
-  private admits(now: number): boolean {
+  private admits(moment: Moment): boolean {
     if (this.forced !== FORCED_NONE) return this.forced === FORCED_CLOSED
-    if (this.state === State.OPEN) return now - this.openedAt >= this.cooldownMs
+    if (this.state === State.OPEN) return moment.now - this.openedAt >= this.cooldownMs
     return this.state === State.CLOSED || this.probes.size < this.rule.probeCount
   }
 
@@ -221,18 +233,21 @@ export class Breaker implements CompiledController {
     return this.state === State.HALF_OPEN && this.forced !== FORCED_OPEN && this.probes.hasAny(seqs)
   }
 
-  private takeNotClosed(now: number, permit: Permit): void {
+  private takeNotClosed(moment: Moment, permit: Permit): void {
     if (this.forced === FORCED_CLOSED || (permit.parents !== null && this.holdsProbe(permit.parents))) {
       this.passOver(permit)
-    } else if (this.admits(now)) {
+    } else if (this.admits(moment)) {
+      const { now } = moment
       if (this.state === State.OPEN) this.change(State.HALF_OPEN, 'cooldown-elapsed', undefined, 0, now)
       this.probes.add(permit.seq, now)
       this.host.probesOut++
       permit.flags |= Flag.PROBE
     } else {
-      // Only a dry run gets here: it would have refused.
-      this.wouldBlock++
-      permit.flags |= Flag.WOULD_BLOCK
+      // A dry run would have refused; any other rule gets here only after a fault of ours in the check.
+      if (this.dryRun) {
+        this.wouldBlock++
+        permit.flags |= Flag.WOULD_BLOCK
+      }
       this.passOver(permit)
     }
   }
@@ -260,7 +275,7 @@ export class Breaker implements CompiledController {
   private watchProbes(now: number): void {
     if (this.probes.size === 0) return
     const ran = now - this.probes.oldestStart()
-    if (this.starts !== null && ran > this.limitMs) this.reopen(now, 'probe-slow')
+    if (this.watches && ran > this.limitMs) this.reopen(now, 'probe-slow')
     else if (ran >= this.probeTimeout()) {
       this.dropProbes()
       this.takeovers++
@@ -282,7 +297,7 @@ export class Breaker implements CompiledController {
 
   private open(now: number, reason: StateChangeReason, value: number | undefined, total: number): void {
     this.openedAt = now
-    this.jitter = this.rule.cooldownJitter === 0 ? 0 : this.rule.cooldownJitter * this.host.random()
+    this.jitter = this.rule.cooldownJitter === 0 ? 0 : this.rule.cooldownJitter * shareOf(this.host.random())
     this.cooldownMs = this.lengthOfCooldown()
     this.dropProbes()
     this.successes = 0
@@ -311,16 +326,17 @@ export class Breaker implements CompiledController {
     this.growth = 0
     this.successes = 0
     this.takeovers = 0
-    if (this.starts !== null) this.restartStarts(now, this.since)
+    if (this.watches) this.restartStarts(now, this.since)
+    else this.starts = null
   }
 
-  /** `cooldownMs * cooldownMultiplier^reopenings`, lengthened by the jitter drawn at opening, never past the cap. */
+  /** `cooldownMs * cooldownMultiplier^reopenings`, lengthened by the jitter drawn at opening, in whole ms, never past the cap. */
   private lengthOfCooldown(): number {
     const { cooldownMs, cooldownMultiplier, maxCooldownMs } = this.rule
     let length = cooldownMs
     for (let i = 0; i < this.growth && length < maxCooldownMs && cooldownMultiplier > 1; i++)
       length *= cooldownMultiplier
-    return Math.min(maxCooldownMs, length * (1 + this.jitter))
+    return Math.min(maxCooldownMs, Math.ceil(length * (1 + this.jitter)))
   }
 
   private change(to: State, reason: StateChangeReason, value: number | undefined, total: number, now: number): void {
@@ -350,13 +366,15 @@ export class Breaker implements CompiledController {
     this.change(State.CLOSED, 'reset', undefined, 0, now)
   }
 
-  /** This breaker is dropped by a reload: gives back its probes and says what is lost. Returns the state that is dropped. */
+  /**
+   * This breaker is dropped by a reload: gives back its probes and returns the stored state that is lost. Callers feel a change only if
+   * nothing is forced.
+   */
   drop(now: number): State {
-    const { felt } = this
+    const { state } = this
     this.dropProbes()
-    this.forced = FORCED_NONE
     this.change(State.CLOSED, 'reload', undefined, 0, now)
-    return felt
+    return state
   }
 
   /** What can be read of the breaker at `now`. Changes nothing. */
@@ -385,4 +403,9 @@ export interface BreakerSnapshot {
   probesOut: number
   wouldBlock: number
   forced: 'open' | 'closed' | undefined
+}
+
+/** A share that is none would hold a breaker open for ever or let it go early. */
+function shareOf(random: number): number {
+  return random >= 0 && random < 1 ? random : 0
 }

@@ -6,6 +6,7 @@ export {
   type Controller,
   Flag,
   type Host,
+  type Moment,
   Outcome,
   type Permit,
   STATE_NAMES,
@@ -22,4 +23,5 @@ export {
   normalizeDegradeRules,
 } from './degrade/rule.js'
 export { outranks, UNKNOWN_WAIT } from './order.js'
+export { isThenable, swallow } from './thenable.js'
 export { type Fault, isPlainObject, show } from './validate.js'

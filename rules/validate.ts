@@ -29,6 +29,7 @@ export class Checker {
   readonly #path: string
   readonly #faults: Fault[]
   readonly #about: string
+  readonly #faulty = new Set<string>()
 
   /** @param about named in messages, e.g. `resource "user-service"`. */
   constructor(object: Record<string, unknown>, path: string, faults: Fault[], about: string) {
@@ -38,7 +39,13 @@ export class Checker {
     this.#about = about
   }
 
+  /** Was this field found wrong? Then what depends on it is not judged by it. */
+  isFaulty(field: string): boolean {
+    return this.#faulty.has(field)
+  }
+
   fault(field: string, bound: string): void {
+    this.#faulty.add(field)
     const value = this.#object[field]
     const path = `${this.#path}.${field}`
     const about = this.#about === '' ? '' : ` (${this.#about})`
@@ -112,16 +119,27 @@ function describe({ min, max, exclusive, integer }: Range): string {
 
 /** A value as a message shows it: short, and never throwing. */
 export function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}...` : value)
-  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'string') return JSON.stringify(shorten(value))
   if (typeof value === 'function') return 'a function'
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return String(value)
+  if (typeof value === 'object' && value !== null) return isArray(value) ? 'an array' : 'an object'
+  return shorten(typeof value === 'bigint' ? `${value}n` : String(value))
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text
+}
+
+/** Array.isArray, which throws for a revoked proxy. */
+function isArray(value: object): boolean {
+  try {
+    return Array.isArray(value)
+  } catch {
+    return false
+  }
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !isArray(value)
 }
 
 function suggestion(key: string, fields: ReadonlySet<string>): string {

@@ -1,7 +1,7 @@
 // CircuitBreaker: a thin face on the state machine of consecutive-errors, usable without a guard.
 
 import type { Breaker } from '../rules/index.js'
-import { compileDegrade, type Fault, normalizeDegradeRules, STATE_NAMES } from '../rules/index.js'
+import { compileDegrade, type Fault, normalizeDegradeRules, STATE_NAMES, show } from '../rules/index.js'
 import { entry } from './entry.js'
 import { invalidArgument, RuleError } from './errors.js'
 import { Resource } from './resource.js'
@@ -39,6 +39,8 @@ export class CircuitBreaker {
 
   /** @throws TypeError for an unknown option, RuleError for a value out of bounds. */
   constructor(options: CircuitBreakerOptions = {}) {
+    if (typeof options !== 'object' || options === null)
+      throw invalidArgument('CircuitBreaker options must be an object')
     for (const key of Object.keys(options)) {
       if (!OPTIONS.has(key)) throw invalidArgument(`unknown option '${key}'; there are ${[...OPTIONS].join(', ')}`)
     }
@@ -66,12 +68,12 @@ export class CircuitBreaker {
 
   /** The stored state; an open breaker past its cooldown reads `'open'` until a call comes. */
   get state(): StateName {
-    return STATE_NAMES[this.#breaker.snapshot(this.#resource.runtime.time.readSettled()).state] as StateName
+    return STATE_NAMES[this.#breaker.snapshot(this.#resource.runtime.time.read()).state] as StateName
   }
 
   /** Closed, with the count at 0. Calls in flight decide nothing any more. */
   reset(): void {
-    this.#resource.reset(this.#resource.runtime.time.readSettled())
+    this.#resource.reset(this.#resource.runtime.time.read())
   }
 }
 
@@ -81,5 +83,5 @@ function renamed(fault: Fault): Fault {
     .replace('options[0].', '')
     .replace(/^threshold$/, 'failureThreshold')
     .replace(/^resource$/, 'name')
-  return { ...fault, path, message: `${path}: must be ${fault.bound}` }
+  return { ...fault, path, message: `${path}: must be ${fault.bound}, got ${show(fault.value)}` }
 }

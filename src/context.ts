@@ -7,18 +7,18 @@ let neverAborts: AbortSignal | undefined
 export class CallContext implements CallContextShape {
   readonly resource: string
   readonly attempt: number
-  #signal: AbortSignal | undefined
+  private own: AbortSignal | undefined
 
   constructor(resource: string, signal: AbortSignal | undefined, attempt = 1) {
     this.resource = resource
     this.attempt = attempt
-    this.#signal = signal
+    this.own = signal
   }
 
   /** The caller's signal, or one of this call alone: a shared one would collect the listeners of all calls. */
   get signal(): AbortSignal {
-    this.#signal ??= new AbortController().signal
-    return this.#signal
+    this.own ??= new AbortController().signal
+    return this.own
   }
 
   /** A frozen context for functions that declare no parameter. Its signal serves all of them. */

@@ -1,6 +1,6 @@
 // The entrance: from the caller to the gatehouse, to the function, and back. The short ways serve a call without options; the long
 // ways do the same with more to look after.
-import { Flag, Outcome } from '../rules/index.js'
+import { Flag, isThenable, Outcome, swallow } from '../rules/index.js'
 import { CallContext } from './context.js'
 import { carriesRefusal, invalidArgument } from './errors.js'
 import { answersFor, type Ending, fallBack, fallBackSync } from './fallback.js'
@@ -23,20 +23,20 @@ export function entry(resource: Resource, fn: Guarded, options: EntryOptions | u
   if (options !== undefined || resource.hasFallbacks || resource.probesOut > 0 || typeof fn !== 'function') {
     return entryWith(resource, fn, options ?? NO_OPTIONS)
   }
-  const now = resource.runtime.time.read()
-  const code = admit(resource, now, 1, null)
+  resource.runtime.time.tick()
+  const code = admit(resource, 1, null)
   if (code !== 0) return refusedPromise(refuse(resource, code))
-  const permit = resource.runtime.permits.acquire(resource, now, 1, null)
-  take(resource, now, permit)
+  const permit = resource.runtime.permits.acquire(resource, 1, null)
+  take(resource, permit)
   let result: unknown
   try {
     result = call(permit, fn, undefined)
+    if (isNativePromise(result)) return result.then(permit.onReturn, permit.onThrow)
+    if (isThenable(result)) return Promise.resolve(result).then(permit.onReturn, permit.onThrow)
   } catch (error) {
     failed(permit, error)
     return Promise.reject(error)
   }
-  if (isNativePromise(result)) return result.then(permit.onReturn, permit.onThrow)
-  if (isThenable(result)) return Promise.resolve(result).then(permit.onReturn, permit.onThrow)
   returned(permit, result)
   return Promise.resolve(result)
 }
@@ -49,12 +49,17 @@ function entryWith(resource: Resource, fn: Guarded, options: EntryOptions): Prom
     return Promise.reject(error)
   }
   const { signal } = options
-  if (signal?.aborted === true) return Promise.reject(signal.reason)
+  if (hasAborted(signal)) return Promise.reject(signal?.reason)
   const permit = seek(resource, options)
   if (typeof permit === 'number') {
     const error = refuse(resource, permit)
     if (fallbacks.length === 0) return refusedPromise(error)
     return fallBack(fallbacks, error, resource.name, 'blocked', signal)
+  }
+  // A listener or a custom rule may have aborted it while it was being admitted.
+  if (hasAborted(signal)) {
+    settle(permit, Outcome.IGNORED)
+    return Promise.reject(signal?.reason)
   }
   const running = new Running(permit, signal)
   const ended = running.start(fn)
@@ -76,30 +81,30 @@ function entryWith(resource: Resource, fn: Guarded, options: EntryOptions): Prom
 /** One call on the long way, from its admission to its end, which comes once: by its result, its error, or the caller's abort. */
 class Running {
   ending: Ending = 'success'
-  #ended = false
-  readonly #permit: PooledPermit
-  readonly #signal: AbortSignal | undefined
+  private ended = false
+  private readonly permit: PooledPermit
+  private readonly signal: AbortSignal | undefined
 
   constructor(permit: PooledPermit, signal: AbortSignal | undefined) {
-    this.#permit = permit
-    this.#signal = signal
+    this.permit = permit
+    this.signal = signal
   }
 
   start(fn: Guarded): Promise<unknown> {
-    const signal = this.#signal
-    if (signal === undefined) return this.#follow(fn)
+    const signal = this.signal
+    if (signal === undefined) return this.follow(fn)
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        if (this.#ended) return
-        this.#ended = true
+        if (this.ended) return
+        this.ended = true
         this.ending = 'aborted'
-        settle(this.#permit, Outcome.IGNORED)
+        settle(this.permit, Outcome.IGNORED)
         reject(signal.reason)
       }
       signal.addEventListener('abort', onAbort, { once: true })
       const unhook = () => signal.removeEventListener('abort', onAbort)
       // After an abort both of these come too late and change nothing; the rejection counts as handled.
-      this.#follow(fn).then(
+      this.follow(fn).then(
         (result) => {
           unhook()
           resolve(result)
@@ -112,40 +117,42 @@ class Running {
     })
   }
 
-  #follow(fn: Guarded): Promise<unknown> {
+  private follow(fn: Guarded): Promise<unknown> {
     let result: unknown
+    let adopted: Promise<unknown> | undefined
     try {
-      result = call(this.#permit, fn, this.#signal)
+      result = call(this.permit, fn, this.signal)
+      if (isNativePromise(result) || isThenable(result)) adopted = Promise.resolve(result)
     } catch (error) {
-      this.#threw(error)
+      this.threw(error)
       return Promise.reject(error)
     }
-    if (!isNativePromise(result) && !isThenable(result)) {
-      this.#returned(result)
+    if (adopted === undefined) {
+      this.returned(result)
       return Promise.resolve(result)
     }
-    return Promise.resolve(result).then(
+    return adopted.then(
       (value) => {
-        this.#returned(value)
+        this.returned(value)
         return value
       },
       (error) => {
-        this.#threw(error)
+        this.threw(error)
         throw error
       },
     )
   }
 
-  #returned(result: unknown): void {
-    if (this.#ended) return
-    this.#ended = true
-    this.ending = endingOfResult(returned(this.#permit, result))
+  private returned(result: unknown): void {
+    if (this.ended) return
+    this.ended = true
+    this.ending = endingOfResult(returned(this.permit, result))
   }
 
-  #threw(error: unknown): void {
-    if (this.#ended) return
-    this.#ended = true
-    this.ending = endingOfError(failed(this.#permit, error), error)
+  private threw(error: unknown): void {
+    if (this.ended) return
+    this.ended = true
+    this.ending = endingOfError(failed(this.permit, error), error)
   }
 }
 
@@ -155,11 +162,11 @@ export function entrySync(resource: Resource, fn: Guarded, options: EntryOptions
   if (options !== undefined || resource.hasFallbacks || resource.probesOut > 0 || typeof fn !== 'function') {
     return entrySyncWith(resource, fn, options ?? NO_OPTIONS)
   }
-  const now = resource.runtime.time.read()
-  const code = admit(resource, now, 1, null)
+  resource.runtime.time.tick()
+  const code = admit(resource, 1, null)
   if (code !== 0) throw refuse(resource, code)
-  const permit = resource.runtime.permits.acquire(resource, now, 1, null)
-  take(resource, now, permit)
+  const permit = resource.runtime.permits.acquire(resource, 1, null)
+  take(resource, permit)
   let result: unknown
   try {
     result = call(permit, fn, undefined)
@@ -182,24 +189,25 @@ function entrySyncWith(resource: Resource, fn: Guarded, options: EntryOptions): 
     if (fallbacks.length === 0) throw error
     return fallBackSync(fallbacks, error, resource.name, 'blocked', signal)
   }
+  if (hasAborted(signal)) return giveUp(permit, signal as AbortSignal)
   let result: unknown
   let ending: Ending
   try {
     result = call(permit, fn, signal)
   } catch (error) {
-    if (signal?.aborted === true) return giveUp(permit, signal)
+    if (hasAborted(signal)) return giveUp(permit, signal as AbortSignal)
     ending = endingOfError(failed(permit, error), error)
     if (!answersFor(ending, resource.judge?.fallbackOnIgnored ?? false) || fallbacks.length === 0) throw error
     return fallBackSync(fallbacks, error, resource.name, ending, signal)
   }
   if (isThenable(result)) throw promiseInSync(permit, result)
-  if (signal?.aborted === true) return giveUp(permit, signal)
+  if (hasAborted(signal)) return giveUp(permit, signal as AbortSignal)
   ending = endingOfResult(returned(permit, result))
   if (ending !== 'result' || fallbacks.length === 0) return result
   return fallBackSync(fallbacks, result, resource.name, ending, signal)
 }
 
-/** The caller's signal aborted while the synchronous function ran. */
+/** The caller's signal has aborted. */
 function giveUp(permit: PooledPermit, signal: AbortSignal): never {
   settle(permit, Outcome.IGNORED)
   throw signal.reason
@@ -208,7 +216,7 @@ function giveUp(permit: PooledPermit, signal: AbortSignal): never {
 /** The function was meant for `entry`: its outcome is not known yet, so nothing can be counted. */
 function promiseInSync(permit: PooledPermit, result: PromiseLike<unknown>): TypeError {
   settle(permit, Outcome.IGNORED)
-  Promise.resolve(result).catch(() => {})
+  swallow(result)
   return invalidArgument(
     `the function given to entrySync for ${JSON.stringify(permit.owner.name)} returned a promise; use entry`,
     'ERR_SYNC_PROMISE',
@@ -228,14 +236,15 @@ export function enter(resource: Resource, options: EnterOptions | undefined): Ha
 
 export function tryEnter(resource: Resource, options: EnterOptions | undefined): number {
   if (options !== undefined || resource.probesOut > 0) return tryEnterWith(resource, options ?? NO_OPTIONS)
-  const now = resource.runtime.time.read()
-  const code = admit(resource, now, 1, null)
+  resource.runtime.time.tick()
+  const code = admit(resource, 1, null)
   if (code !== 0) {
     countRefusal(resource, code)
     return -code
   }
-  const permit = resource.runtime.permits.acquire(resource, now, 1, null)
-  take(resource, now, permit)
+  const permit = resource.runtime.permits.acquire(resource, 1, null)
+  take(resource, permit)
+  permit.numbered = true
   return permit.number
 }
 
@@ -248,12 +257,14 @@ function tryEnterWith(resource: Resource, options: EnterOptions): number {
     return -permit
   }
   endOnAbort(permit, options.signal)
+  permit.numbered = true
   return permit.number
 }
 
 /** A call in the caller's hands ends as ignored when the caller's signal aborts. */
 function endOnAbort(permit: PooledPermit, signal: AbortSignal | undefined): void {
   if (signal === undefined) return
+  if (hasAborted(signal)) giveUp(permit, signal)
   const onAbort = () => settle(permit, Outcome.IGNORED)
   signal.addEventListener('abort', onAbort, { once: true })
   permit.unhook = () => signal.removeEventListener('abort', onAbort)
@@ -273,16 +284,16 @@ export function leave(permit: PooledPermit | undefined, outcomeName: unknown): v
 /** Asks for entry with options: a permit, or the block code of the refusal. */
 function seek(resource: Resource, options: EnterOptions): PooledPermit | number {
   const { time, permits } = resource.runtime
-  const now = time.read()
+  time.tick()
   const count = options.count ?? 1
   const parents = parentsOf(resource, options)
-  const code = admit(resource, now, count, parents)
+  const code = admit(resource, count, parents)
   if (code !== 0) return code
-  const permit = permits.acquire(resource, now, count, parents)
+  const permit = permits.acquire(resource, count, parents)
   permit.args = options.args
   permit.origin = options.origin
   permit.special = true
-  take(resource, now, permit)
+  take(resource, permit)
   return permit
 }
 
@@ -296,8 +307,12 @@ function parentsOf(resource: Resource, { parent }: EnterOptions): readonly numbe
 function call(permit: PooledPermit, fn: Guarded, signal: AbortSignal | undefined): unknown {
   const { owner } = permit
   const context = fn.length > 0 || signal !== undefined ? new CallContext(owner.name, signal) : owner.sharedContext
-  if ((permit.flags & Flag.PROBE) === 0) return fn(context)
-  return owner.runtime.nesting.run(owner, permit.seq, () => fn(context))
+  return (permit.flags & Flag.PROBE) === 0 ? fn(context) : callProbe(permit, fn, context)
+}
+
+/** Apart from `call`, whose every run would pay for the closure. */
+function callProbe({ owner, seq }: PooledPermit, fn: Guarded, context: CallContext): unknown {
+  return owner.runtime.nesting.run(owner, seq, () => fn(context))
 }
 
 function checkCall(resource: Resource, fn: unknown, options: EntryOptions): readonly Fallback[] {
@@ -333,7 +348,7 @@ function endingOfResult(outcome: Outcome): Ending {
 /** A refusal that a nested call passed on counts as ignored, and is a refusal all the same: fallbacks answer for it. */
 function endingOfError(outcome: Outcome, error: unknown): Ending {
   if (outcome === Outcome.IGNORED) return carriesRefusal(error) ? 'blocked' : 'ignored'
-  return 'failure'
+  return outcome === Outcome.FAILURE ? 'failure' : 'success'
 }
 
 /** A promise of this realm with its own `then`: it calls back exactly once. */
@@ -343,11 +358,7 @@ function isNativePromise(value: unknown): value is Promise<unknown> {
 
 const nativeThen = Promise.prototype.then
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
-  try {
-    return typeof (value as { then?: unknown }).then === 'function'
-  } catch {
-    return true // a `then` that throws when read: Promise.resolve turns it into a rejection, as await does
-  }
+/** A function, since a signal changes between two looks and a type checker would remember the first. */
+function hasAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true
 }

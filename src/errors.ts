@@ -13,7 +13,7 @@ export const CODES = {
   ERR_SYNC_PROMISE: 'entrySync was given a function that returns a promise.',
   ERR_GUARD_DISPOSED: 'The guard was configured after dispose().',
   LEAPGUARD_CUSTOM_RULE: 'A custom controller threw or answered nonsense; the call went on without it.',
-  LEAPGUARD_CALLBACK: 'A classify or ignore callback threw or answered nonsense; the default judgement was used.',
+  LEAPGUARD_CALLBACK: 'A classify, ignore or random callback threw or answered nonsense; the default was used.',
   LEAPGUARD_LISTENER: 'An event listener threw; calls and other listeners went on.',
   LEAPGUARD_CLOCK: 'The clock threw or gave no finite number; the last good reading was used.',
   LEAPGUARD_INTERNAL: 'A fault of the library itself; the call went on unguarded.',

@@ -1,5 +1,5 @@
 // Events: queued while an operation runs, delivered synchronously once it is complete. Free when nobody listens.
-import { type DegradeRule, STATE_NAMES, type State, type StateChangeReason } from '../rules/index.js'
+import { type DegradeRule, isThenable, STATE_NAMES, type State, type StateChangeReason } from '../rules/index.js'
 import type { BlockedError } from './errors.js'
 import { invalidArgument } from './errors.js'
 import type { Faults } from './faults.js'
@@ -7,40 +7,45 @@ import type { BlockedEvent, GuardEvents, ReloadReport, StateChangeEvent } from '
 
 type Name = keyof GuardEvents
 type AnyEvent = GuardEvents[Name]
-type Listener = (event: never) => void
+interface Listener {
+  readonly hear: (event: never) => unknown
+  /** Tells listeners apart when they fail. */
+  readonly id: string
+}
 
 export class Events {
   /** Events wait to be delivered. The gatehouse looks at this after every operation. */
   waiting = false
   /** Somebody listens to refusals. */
   hearsBlocked = false
-  readonly #faults: Faults
+  private readonly faults: Faults
   /** Copied on write, so that a delivery under way keeps the list it began with. */
-  readonly #listeners: Record<Name, readonly Listener[]> = { state: [], blocked: [], reload: [] }
-  #queue: AnyEvent[] = []
-  #delivering = false
+  private readonly listenersOf: Record<Name, readonly Listener[]> = { state: [], blocked: [], reload: [] }
+  private queue: AnyEvent[] = []
+  private delivering = false
+  private subscriptions = 0
 
   constructor(faults: Faults) {
-    this.#faults = faults
+    this.faults = faults
   }
 
   on<N extends Name>(name: N, listener: (event: GuardEvents[N]) => void): () => void {
-    if (!Object.hasOwn(this.#listeners, name)) {
+    if (!Object.hasOwn(this.listenersOf, name)) {
       throw invalidArgument(`there is no event '${String(name)}'; there are 'state', 'blocked' and 'reload'`)
     }
     if (typeof listener !== 'function') throw invalidArgument('an event listener must be a function')
-    const entry: Listener = (event) => listener(event)
-    this.#set(name, [...this.#listeners[name], entry])
+    const entry: Listener = { hear: listener as (event: never) => unknown, id: `${name} #${++this.subscriptions}` }
+    this.set(name, [...this.listenersOf[name], entry])
     return () =>
-      this.#set(
+      this.set(
         name,
-        this.#listeners[name].filter((other) => other !== entry),
+        this.listenersOf[name].filter((other) => other !== entry),
       )
   }
 
   clear(): void {
-    for (const name of Object.keys(this.#listeners) as Name[]) this.#set(name, [])
-    this.#queue = []
+    for (const name of Object.keys(this.listenersOf) as Name[]) this.set(name, [])
+    this.queue = []
     this.waiting = false
   }
 
@@ -54,8 +59,8 @@ export class Events {
     total: number,
     at: number,
   ): void {
-    if (this.#listeners.state.length === 0) return
-    this.#push({
+    if (this.listenersOf.state.length === 0) return
+    this.push({
       type: 'state',
       resource,
       rule,
@@ -71,46 +76,46 @@ export class Events {
 
   blocked(refusal: Pick<BlockedError, 'resource' | 'kind' | 'code' | 'rule' | 'retryAfterMs'>, at: number): void {
     const { resource, kind, code, rule, retryAfterMs } = refusal
-    this.#push({ type: 'blocked', resource, kind, code, rule, retryAfterMs, at } satisfies BlockedEvent)
+    this.push({ type: 'blocked', resource, kind, code, rule, retryAfterMs, at } satisfies BlockedEvent)
   }
 
   reloaded(report: ReloadReport): void {
-    if (this.#listeners.reload.length > 0) this.#push({ type: 'reload', ...report })
+    if (this.listenersOf.reload.length > 0) this.push({ type: 'reload', ...report })
   }
 
   /** Delivers what waits, in order. What listeners cause meanwhile joins the end of the same queue. */
   deliver(): void {
-    if (this.#delivering) return
-    this.#delivering = true
-    for (let i = 0; i < this.#queue.length; i++) {
-      const event = this.#queue[i] as AnyEvent
-      for (const listener of this.#listeners[event.type]) this.#tell(listener, event)
+    if (this.delivering) return
+    this.delivering = true
+    for (let i = 0; i < this.queue.length; i++) {
+      const event = this.queue[i] as AnyEvent
+      for (const listener of this.listenersOf[event.type]) this.tell(listener, event)
     }
-    this.#queue = []
+    this.queue = []
     this.waiting = false
-    this.#delivering = false
+    this.delivering = false
   }
 
-  #tell(listener: Listener, event: AnyEvent): void {
+  private tell(listener: Listener, event: AnyEvent): void {
     try {
-      const result: unknown = listener(event as never)
-      if (result instanceof Promise) result.catch((error: unknown) => this.#failed(error, event))
+      const result: unknown = listener.hear(event as never)
+      if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => this.failed(error, listener))
     } catch (error) {
-      this.#failed(error, event)
+      this.failed(error, listener)
     }
   }
 
-  #failed(error: unknown, event: AnyEvent): void {
-    this.#faults.report('LEAPGUARD_LISTENER', 'listener', undefined, error, event.type)
+  private failed(error: unknown, listener: Listener): void {
+    this.faults.report('LEAPGUARD_LISTENER', 'listener', undefined, error, listener.id)
   }
 
-  #push(event: AnyEvent): void {
-    this.#queue.push(event)
+  private push(event: AnyEvent): void {
+    this.queue.push(event)
     this.waiting = true
   }
 
-  #set(name: Name, listeners: readonly Listener[]): void {
-    this.#listeners[name] = listeners
-    this.hearsBlocked = this.#listeners.blocked.length > 0
+  private set(name: Name, listeners: readonly Listener[]): void {
+    this.listenersOf[name] = listeners
+    this.hearsBlocked = this.listenersOf.blocked.length > 0
   }
 }

@@ -30,13 +30,12 @@ export function fallBack(
   cause: FallbackCause,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const answer = runLevels(fallbacks, reason, resource, cause, signal)
-  if (signal === undefined) return answer
+  if (signal === undefined) return runLevels(fallbacks, reason, resource, cause, signal)
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     const done = () => signal.removeEventListener('abort', onAbort)
-    answer.finally(done).then(resolve, reject)
+    runLevels(fallbacks, reason, resource, cause, signal).finally(done).then(resolve, reject)
   })
 }
 

@@ -1,5 +1,5 @@
 // Faults that must not reach a call: our own, and those of callbacks, listeners, custom rules and clocks. Each cause is reported once.
-import { show } from '../rules/index.js'
+import { isThenable, show, swallow } from '../rules/index.js'
 import { CODES, type Code } from './errors.js'
 import type { InternalErrorInfo } from './types.js'
 
@@ -33,7 +33,8 @@ export class Faults {
   #tell(error: unknown, info: InternalErrorInfo, detail = ''): void {
     if (this.#listener !== undefined) {
       try {
-        this.#listener(error, info)
+        const answer: unknown = this.#listener(error, info)
+        if (isThenable(answer)) swallow(answer)
         return
       } catch {
         // the one who should be told cannot listen: fall back to the warning

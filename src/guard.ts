@@ -34,14 +34,14 @@ const CONFIG_FIELDS: ReadonlySet<string> = new Set<keyof ResourceConfig>([
 
 /** Guards calls by rules, per resource. Make one with {@link createGuard}, or use the default one through the functions of the module. */
 export class Guard {
-  readonly #runtime: Runtime
-  readonly #resources = new Map<string, Resource>()
-  readonly #manager: RuleManager
-  #disposed = false
+  private readonly runtime: Runtime
+  private readonly registry = new Map<string, Resource>()
+  private readonly manager: RuleManager
+  private disposed = false
 
   constructor(options: GuardOptions = {}) {
-    this.#runtime = new Runtime(options)
-    this.#manager = new RuleManager(this.#runtime, (name) => this.#resource(name))
+    this.runtime = new Runtime(options)
+    this.manager = new RuleManager(this.runtime, (name) => this.resourceOf(name))
   }
 
   /**
@@ -57,10 +57,10 @@ export class Guard {
     fn: (context: CallContext) => T | PromiseLike<T>,
     options?: EntryOptions<F>,
   ): Promise<T | F> {
-    let found = this.#resources.get(resource)
+    let found = this.registry.get(resource)
     if (found === undefined) {
       try {
-        found = this.#resource(resource)
+        found = this.resourceOf(resource)
       } catch (error) {
         return Promise.reject(error)
       }
@@ -79,7 +79,7 @@ export class Guard {
     options?: Omit<EntryOptions, 'fallbacks'> & { fallbacks?: readonly SyncFallback<F>[] | undefined },
   ): T | F {
     return entrySync(
-      this.#resources.get(resource) ?? this.#resource(resource),
+      this.registry.get(resource) ?? this.resourceOf(resource),
       fn,
       options as EntryOptions | undefined,
     ) as T | F
@@ -92,7 +92,7 @@ export class Guard {
    * @throws BlockedError if a rule refuses.
    */
   enter(resource: string, options?: EnterOptions): EntryHandle {
-    return enter(this.#resources.get(resource) ?? this.#resource(resource), options)
+    return enter(this.registry.get(resource) ?? this.resourceOf(resource), options)
   }
 
   /**
@@ -100,12 +100,12 @@ export class Guard {
    * Allocates nothing.
    */
   tryEnter(resource: string, options?: EnterOptions): number {
-    return tryEnter(this.#resources.get(resource) ?? this.#resource(resource), options)
+    return tryEnter(this.registry.get(resource) ?? this.resourceOf(resource), options)
   }
 
   /** Ends a call that {@link tryEnter} let in. Ending it twice, or ending a refusal, does nothing. */
   leave(permit: number, outcome: OutcomeName = 'success'): void {
-    leave(this.#runtime.permits.find(permit), outcome)
+    leave(this.runtime.permits.find(permit), outcome)
   }
 
   /** A function of the same arguments and `this` whose calls are guarded. Its result is a promise. */
@@ -114,13 +114,15 @@ export class Guard {
     fn: (this: This, ...args: Args) => T | PromiseLike<T>,
     options?: Omit<EntryOptions<F>, 'args'>,
   ): (this: This, ...args: Args) => Promise<T | F> {
+    checkName(resource)
     if (typeof fn !== 'function') throw invalidArgument(`wrap needs a function, got ${typeof fn}`)
     const guard = this
     const wrapped = function (this: This, ...args: Args): Promise<T | F> {
       return guard.entry<T, F>(
         resource,
         () => fn.apply(this, args),
-        options === undefined ? undefined : { ...options, args },
+        // Only rules of the user's own look at arguments; without any the short way is open.
+        options === undefined && guard.registry.get(resource)?.customs.length === 0 ? undefined : { ...options, args },
       )
     }
     return Object.defineProperty(wrapped, 'name', { value: fn.name, configurable: true })
@@ -132,14 +134,14 @@ export class Guard {
    * @throws RuleError with every fault; then nothing of this load is applied and the old rules stay.
    */
   loadRules(rules: RuleSet): ReloadReport {
-    this.#assertUsable('loadRules')
-    return this.#manager.load(rules)
+    this.assertUsable('loadRules')
+    return this.manager.load(rules)
   }
 
   /** Replaces all degrade rules. @throws RuleError as {@link loadRules}. */
   loadDegradeRules(rules: readonly DegradeRuleInput[]): ReloadReport {
-    this.#assertUsable('loadDegradeRules')
-    return this.#manager.load({ degrade: rules })
+    this.assertUsable('loadDegradeRules')
+    return this.manager.load({ degrade: rules ?? null })
   }
 
   /** Replaces the rule families named in `rules` for one resource; rules may leave `resource` out. @throws RuleError as {@link loadRules}. */
@@ -147,45 +149,47 @@ export class Guard {
     resource: string,
     rules: { degrade?: readonly (Omit<DegradeRuleInput, 'resource'> & { resource?: string })[] },
   ): ReloadReport {
-    this.#assertUsable('setRulesFor')
+    this.assertUsable('setRulesFor')
     checkName(resource)
-    return this.#manager.loadFor(resource, rules)
+    return this.manager.loadFor(resource, rules)
   }
 
   /** Rules in force, every option explicit. Loading them again changes nothing. */
   rules(): LoadedRules {
-    return this.#manager.rules()
+    return this.manager.rules()
   }
 
   /** Sets what is not JSON about a resource. Fields given replace earlier ones, `undefined` removes, absent fields stay. */
   configure(resource: string, config: ResourceConfig): void {
-    this.#assertUsable('configure')
+    this.assertUsable('configure')
     if (typeof config !== 'object' || config === null) throw invalidArgument('configure needs an object of options')
     for (const key of Object.keys(config)) {
       if (!CONFIG_FIELDS.has(key)) {
         throw invalidArgument(`unknown option '${key}' of configure; there are ${[...CONFIG_FIELDS].join(', ')}`)
       }
     }
-    const target = this.#resource(resource)
-    const merged = { ...target.config, ...config }
-    const judge = new Judge(resource, merged, this.#runtime.faults)
-    const customs = Object.hasOwn(config, 'rules') ? this.#compileCustom(resource, config.rules ?? []) : target.customs
+    checkName(resource)
+    const before = this.registry.get(resource)
+    const merged = { ...before?.config, ...config }
+    const judge = new Judge(resource, merged, this.runtime.faults)
+    const customs = Object.hasOwn(config, 'rules') ? this.compileCustom(resource, config.rules ?? []) : before?.customs
+    const target = before ?? this.resourceOf(resource)
     target.config = merged
     target.judge = judge
     target.hasFallbacks = judge.fallbacks.length > 0
-    target.customs = customs
+    if (customs !== undefined) target.customs = customs
     target.arrange()
   }
 
   /** Counts and breaker states of a resource, now. Reading changes nothing. An unknown name reads zeros. */
   stats(resource: string): ResourceStats {
-    const found = this.#resources.get(resource)
-    return found === undefined ? statsOfUnknown(resource) : statsOf(found, this.#runtime.time.readSettled())
+    const found = this.registry.get(resource)
+    return found === undefined ? statsOfUnknown(resource) : statsOf(found, this.runtime.time.read())
   }
 
   /** Names in use: entered, configured or named by a rule. */
   resources(): string[] {
-    return [...this.#resources.keys()]
+    return [...this.registry.keys()]
   }
 
   /**
@@ -193,77 +197,89 @@ export class Guard {
    * the operation that caused the event is complete; what one throws is reported through `onInternalError`. Returns a function that unsubscribes.
    */
   on<N extends keyof GuardEvents>(event: N, listener: (event: GuardEvents[N]) => void): () => void {
-    return this.#runtime.events.on(event, listener)
+    return this.runtime.events.on(event, listener)
   }
 
   /** Refuses every call of a resource until {@link auto}. Beats {@link forceClosed}. */
   forceOpen(resource: string): void {
-    this.#force(resource, true, undefined)
+    this.force(resource, true, undefined)
   }
 
   /** Lets calls pass whatever the breakers of a resource say, until {@link auto}. They go on recording underneath. */
   forceClosed(resource: string): void {
-    this.#force(resource, undefined, true)
+    this.force(resource, undefined, true)
   }
 
   /** Gives a resource back to its breakers. */
   auto(resource: string): void {
-    this.#force(resource, false, false)
+    this.force(resource, false, false)
   }
 
   /** Closes the breakers of a resource (or of all) with fresh statistics and zeroes its totals. Rules, forced states and calls in flight stay. */
   reset(resource?: string): void {
-    const now = this.#runtime.time.readSettled()
-    const targets = resource === undefined ? [...this.#resources.values()] : [this.#resources.get(resource)]
+    const now = this.runtime.time.read()
+    const targets = resource === undefined ? [...this.registry.values()] : [this.registry.get(resource)]
     for (const target of targets) target?.reset(now)
-    if (this.#runtime.events.waiting) this.#runtime.events.deliver()
+    if (this.runtime.events.waiting) this.runtime.events.deliver()
   }
 
   /** Ends the guard: drops rules, statistics and listeners. Later calls run unguarded, with one warning. Calls in flight end normally. */
   dispose(): void {
-    this.#disposed = true
-    this.#resources.clear()
-    this.#runtime.events.clear()
-    this.#runtime.nesting.disarm()
+    this.disposed = true
+    this.registry.clear()
+    this.manager.clear()
+    this.runtime.time.stopRefusing()
+    this.runtime.events.clear()
+    this.runtime.nesting.disarm()
   }
 
-  #force(resource: string, open: boolean | undefined, closed: boolean | undefined): void {
-    this.#assertUsable('forceOpen, forceClosed and auto')
-    const target = this.#resource(resource)
+  private force(resource: string, open: boolean | undefined, closed: boolean | undefined): void {
+    this.assertUsable('forceOpen, forceClosed and auto')
+    const target = this.resourceOf(resource)
     target.forcedOpen = open ?? target.forcedOpen
     target.forcedClosed = closed ?? target.forcedClosed
-    target.force(this.#runtime.time.readSettled())
-    if (this.#runtime.events.waiting) this.#runtime.events.deliver()
+    target.force(this.runtime.time.read())
+    if (this.runtime.events.waiting) this.runtime.events.deliver()
   }
 
-  #resource(name: string): Resource {
-    let found = this.#resources.get(name)
+  private resourceOf(name: string): Resource {
+    let found = this.registry.get(name)
     if (found !== undefined) return found
     checkName(name)
-    found = new Resource(name, this.#runtime)
-    if (this.#disposed) this.#runtime.faults.report('LEAPGUARD_DISPOSED', 'entry', undefined, new Error('disposed'))
-    else this.#resources.set(name, found)
+    found = new Resource(name, this.runtime)
+    if (this.disposed) this.runtime.faults.report('LEAPGUARD_DISPOSED', 'entry', undefined, new Error('disposed'))
+    else this.registry.set(name, found)
     return found
   }
 
-  #compileCustom(resource: string, rules: readonly CustomRule[]): CustomController[] {
+  /** A rule object that stays in the list keeps hearing of the calls it took. */
+  private compileCustom(name: string, rules: readonly CustomRule[]): CustomController[] {
     if (!Array.isArray(rules)) throw invalidArgument('rules of configure must be an array of controllers')
     const ids = new Set<string>()
-    return rules.map((rule: CustomRule, i) => {
+    rules.forEach((rule: CustomRule, i) => {
       if (typeof rule?.check !== 'function') throw invalidArgument(`rules[${i}] must have a check function`)
-      const id = rule.id ?? `custom#${i + 1}`
+      const { id } = rule
+      if (id === undefined) return
       if (typeof id !== 'string' || id === '' || ids.has(id)) {
         throw invalidArgument(`rules[${i}].id must be a non-empty string, unique per resource`)
       }
       ids.add(id)
-      return new CustomController(id, rule, (error, verb) =>
-        this.#runtime.faults.report('LEAPGUARD_CUSTOM_RULE', verb, resource, error, id),
+    })
+    const resource = this.registry.get(name)
+    const next = ((resource?.seq ?? 0) + 1) | 0
+    return rules.map((rule: CustomRule, i) => {
+      let id = rule.id
+      for (let n = i + 1; id === undefined; n++) if (!ids.has(`custom#${n}`)) id = `custom#${n}`
+      ids.add(id)
+      const kept = resource?.customs.find(({ inner }) => inner === rule)
+      return new CustomController(id, rule, kept?.since ?? next, (error, verb) =>
+        this.runtime.faults.report('LEAPGUARD_CUSTOM_RULE', verb, name, error, id),
       )
     })
   }
 
-  #assertUsable(what: string): void {
-    if (this.#disposed) {
+  private assertUsable(what: string): void {
+    if (this.disposed) {
       throw Object.assign(new Error(`${what}: the guard was disposed`), { code: 'ERR_GUARD_DISPOSED' })
     }
   }

@@ -54,6 +54,10 @@ export class RuleManager {
     return this.#apply([resource], new Map([[resource, degrade]]))
   }
 
+  clear(): void {
+    this.#degrade.clear()
+  }
+
   rules(): LoadedRules {
     return { degrade: [...this.#degrade.values()].flat().map(({ rule }) => rule) }
   }
@@ -79,14 +83,13 @@ export class RuleManager {
 
   #apply(names: readonly string[], next: ReadonlyMap<string, readonly NormalizedRule[]>): ReloadReport {
     const { time, restartOnChange, events } = this.#runtime
-    const now = time.readSettled()
+    const now = time.read()
     const changes: [string, Change][] = []
     for (const name of names) {
       const resource = this.#resourceOf(name)
       const result = compileDegrade(next.get(name) ?? [], resource.degrade, resource, now, restartOnChange)
       resource.degrade = result.compiled
       resource.arrange()
-      if (resource.forcedOpen || resource.forcedClosed) resource.force(now)
       for (const change of result.changes) changes.push([name, change])
     }
     const report = this.#report(changes)
@@ -99,7 +102,7 @@ export class RuleManager {
     const of = (fate: Fate): RuleRef[] =>
       changes.filter(([, change]) => change.fate === fate).map(([resource, { rule }]) => ({ resource, rule: rule.id }))
     return {
-      at: this.#runtime.time.readSettled(),
+      at: this.#runtime.time.read(),
       added: of('added'),
       removed: of('removed'),
       kept: of('kept'),

@@ -1,6 +1,6 @@
 // Which outcome a result or an error is. First that applies: own refusal, ignore, classify, the default.
 // (The caller's abort comes before all of them and is decided in entry.ts.)
-import { Outcome } from '../rules/index.js'
+import { isThenable, Outcome, swallow } from '../rules/index.js'
 import { carriesRefusal, invalidArgument } from './errors.js'
 import type { Faults } from './faults.js'
 import type { Classify, Fallback, IgnoreMatcher, OutcomeName, ResourceConfig } from './types.js'
@@ -50,7 +50,9 @@ export class Judge {
   ofError(error: unknown): Outcome {
     for (const matches of this.#ignore) {
       try {
-        if (matches(error)) return Outcome.IGNORED
+        const answer: unknown = matches(error)
+        if (isThenable(answer)) throw asynchronous('ignore', answer)
+        if (answer) return Outcome.IGNORED
       } catch (fault) {
         this.#faults.report('LEAPGUARD_CALLBACK', 'ignore', this.#resource, fault)
       }
@@ -62,6 +64,7 @@ export class Judge {
     if (this.classify === undefined) return undefined
     try {
       const name: unknown = this.classify(resultOrError, threw)
+      if (isThenable(name)) throw asynchronous('classify', name)
       const outcome = outcomeOf(name)
       if (outcome === undefined && name !== undefined) {
         throw new TypeError(`classify must return 'success', 'failure', 'ignored' or undefined, got ${String(name)}`)
@@ -96,6 +99,12 @@ function toPredicate(matcher: IgnoreMatcher): (error: unknown) => boolean {
     return (error) => error instanceof (matcher as unknown as new () => unknown)
   }
   return matcher as (error: unknown) => boolean
+}
+
+/** A promise is no answer, and its rejection must not end the process. */
+function asynchronous(callback: string, answer: PromiseLike<unknown>): TypeError {
+  swallow(answer)
+  return new TypeError(`${callback} must answer at once, not with a promise`)
 }
 
 function codeOf(error: unknown): unknown {

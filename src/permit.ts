@@ -1,17 +1,22 @@
-// Permits: one per call in flight, pooled. A permit that went back to the pool is told from its next life by a generation.
+// Permits: one per call in flight, pooled. A permit that went back to the pool is told from its next life by a count.
 import type { Permit } from '../rules/index.js'
 import { failed, returned } from './pipeline.js'
 import type { Resource } from './resource.js'
 
-const GENERATION_BITS = 11
-const GENERATIONS = 2 ** GENERATION_BITS
+/**
+ * Lives of a slot that a permit number tells apart: 2^20, so that numbers are small integers up to 2,048 calls in flight (and doubles beyond)
+ * and a number that was ended is taken for a later call only after exactly a multiple of a million reuses of its slot.
+ */
+const GENERATIONS = 2 ** 20
+/** Handles compare whole lives, which wrap later than any process. */
+const LIVES = 2 ** 30
 /** Permits kept for reuse; after a burst the rest is left to the garbage collector. */
 const KEEP = 4096
 
 export class PooledPermit implements Permit {
   owner: Resource
   seq = 0
-  start = 0
+  start = Number.NaN
   count = 1
   parents: readonly number[] | null = null
   args: readonly unknown[] | undefined = undefined
@@ -24,7 +29,9 @@ export class PooledPermit implements Permit {
   /** Some of the fields above are set and must not outlive the call. */
   special = false
   inUse = false
-  generation = 0
+  /** `tryEnter` gave its number out. */
+  numbered = false
+  life = 0
   readonly slot: number
   /** What an asynchronous call hangs on its promise. Made once, so that such a call makes no closure. */
   readonly onReturn: (value: unknown) => unknown
@@ -56,30 +63,36 @@ export class PooledPermit implements Permit {
     return this.owner.name
   }
 
-  /** The permit as the number that `tryEnter` returns: slot and generation. A small integer up to a million calls in flight. */
+  /** The permit as the number that `tryEnter` returns: slot and life. */
   get number(): number {
-    return this.slot * GENERATIONS + this.generation
+    return this.slot * GENERATIONS + (this.life & (GENERATIONS - 1))
+  }
+
+  /** Is this still the call it was in that life? */
+  isLive(life: number): boolean {
+    return this.inUse && this.life === life
   }
 }
 
 export class PermitPool {
-  /** Permits by slot; a slot whose permit was dropped is null and its generation lives on below. */
-  readonly #permits: (PooledPermit | null)[] = []
-  readonly #generations: number[] = []
-  readonly #free: number[] = []
-  #kept = 0
+  /** Permits by slot; a slot whose permit was dropped is null and the count of its lives goes on below. */
+  private readonly permits: (PooledPermit | null)[] = []
+  private readonly lives: number[] = []
+  private readonly free: number[] = []
+  private kept = 0
 
-  acquire(owner: Resource, start: number, count: number, parents: readonly number[] | null): PooledPermit {
-    const slot = this.#free.pop()
-    let permit = slot === undefined ? null : (this.#permits[slot] as PooledPermit | null)
-    if (permit === null) permit = this.#make(owner, slot)
-    else this.#kept--
+  acquire(owner: Resource, count: number, parents: readonly number[] | null): PooledPermit {
+    const slot = this.free.pop()
+    let permit = slot === undefined ? null : (this.permits[slot] as PooledPermit | null)
+    if (permit === null) permit = this.make(owner, slot)
+    else this.kept--
     permit.owner = owner
-    permit.start = start
+    permit.start = owner.runtime.time.now
     permit.count = count
     permit.parents = parents
     permit.flags = 0
     permit.inUse = true
+    permit.numbered = false
     owner.seq = (owner.seq + 1) | 0
     permit.seq = owner.seq
     return permit
@@ -87,30 +100,31 @@ export class PermitPool {
 
   release(permit: PooledPermit): void {
     permit.inUse = false
-    permit.generation = (permit.generation + 1) & (GENERATIONS - 1)
+    permit.life = (permit.life + 1) & (LIVES - 1)
     if (permit.special) permit.strip()
-    this.#free.push(permit.slot)
-    if (++this.#kept > KEEP) this.#drop(permit)
+    this.free.push(permit.slot)
+    if (++this.kept > KEEP) this.drop(permit)
   }
 
-  /** The call in flight with this number, or undefined: it has ended, or it never was. */
+  /** The call in flight that `tryEnter` gave this number, or undefined: it has ended, or it never was. */
   find(number: number): PooledPermit | undefined {
-    if (!(number >= 0)) return undefined
-    const permit = this.#permits[Math.floor(number / GENERATIONS)]
-    return permit?.inUse === true && permit.generation === (number & (GENERATIONS - 1)) ? permit : undefined
+    if (typeof number !== 'number' || !(number >= 0)) return undefined
+    const permit = this.permits[Math.floor(number / GENERATIONS)]
+    if (permit === undefined || permit === null || !permit.inUse || !permit.numbered) return undefined
+    return permit.number === number ? permit : undefined
   }
 
-  #make(owner: Resource, freed: number | undefined): PooledPermit {
-    const slot = freed ?? this.#permits.length
+  private make(owner: Resource, freed: number | undefined): PooledPermit {
+    const slot = freed ?? this.permits.length
     const permit = new PooledPermit(owner, slot)
-    permit.generation = this.#generations[slot] ?? 0
-    this.#permits[slot] = permit
+    permit.life = this.lives[slot] ?? 0
+    this.permits[slot] = permit
     return permit
   }
 
-  #drop(permit: PooledPermit): void {
-    this.#generations[permit.slot] = permit.generation
-    this.#permits[permit.slot] = null
-    this.#kept--
+  private drop(permit: PooledPermit): void {
+    this.lives[permit.slot] = permit.life
+    this.permits[permit.slot] = null
+    this.kept--
   }
 }

@@ -13,16 +13,17 @@ export const refusal: { by: CompiledController | undefined; waitMs: number | und
 }
 
 /** May a call pass? 0, or the block code of the refusal that {@link refusal} describes. Takes nothing. */
-export function admit(resource: Resource, now: number, count: number, parents: readonly number[] | null): number {
+export function admit(resource: Resource, count: number, parents: readonly number[] | null): number {
   const { controllers, runtime } = resource
-  if (runtime.time.wentBack) return refuseWithoutRule(BlockCode.CLOCK, runtime.time, now)
-  if (resource.forcedOpen) return refuseWithoutRule(BlockCode.DEGRADE, runtime.time, now)
+  const { time } = runtime
+  if (time.wentBack) return refuseWithoutRule(BlockCode.CLOCK, time)
+  if (resource.forcedOpen) return refuseForced(resource, time)
   try {
     for (let i = 0; i < controllers.length; i++) {
       const controller = controllers[i] as CompiledController
-      controller.advance(now)
-      const verdict = controller.check(now, count)
-      if (verdict !== 0) return weigh(controllers, i, now, count, parents)
+      controller.advance(time)
+      const verdict = controller.check(time, count)
+      if (verdict !== 0) return weigh(controllers, i, time, count, parents)
     }
   } catch (error) {
     runtime.faults.report('LEAPGUARD_INTERNAL', 'check', resource.name, error)
@@ -31,74 +32,101 @@ export function admit(resource: Resource, now: number, count: number, parents: r
 }
 
 /** The resource is forced open, or the clock stepped back where that refuses. */
-function refuseWithoutRule(code: BlockCode, time: GuardTime, now: number): number {
+function refuseWithoutRule(code: BlockCode, time: GuardTime): number {
   time.wentBack = false
   refusal.by = undefined
   refusal.waitMs = undefined
-  refusal.at = now
+  refusal.at = time.now
   return code
+}
+
+/** What time alone decides goes on underneath. */
+function refuseForced({ controllers, runtime, name }: Resource, time: GuardTime): number {
+  try {
+    for (const controller of controllers) controller.advance(time)
+  } catch (error) {
+    runtime.faults.report('LEAPGUARD_INTERNAL', 'advance', name, error)
+  }
+  return refuseWithoutRule(BlockCode.DEGRADE, time)
 }
 
 /** Somebody refused: ask the rest as well, and name the one with the longest known wait. */
 function weigh(
   controllers: readonly CompiledController[],
   from: number,
-  now: number,
+  time: GuardTime,
   count: number,
   parents: readonly number[] | null,
 ): number {
   let code = 0
   let longest = UNKNOWN_WAIT
+  let by: CompiledController | undefined
+  let wait: number | undefined
   for (let i = from; i < controllers.length; i++) {
     const controller = controllers[i] as CompiledController
-    if (i > from) controller.advance(now)
-    const verdict = controller.check(now, count)
+    if (i > from) controller.advance(time)
+    const verdict = controller.check(time, count)
     if (verdict === 0 || (parents !== null && controller.holdsProbe(parents))) continue
-    const waitMs = verdict < 0 ? -verdict : controller.waitMs(now)
+    const waitMs = verdict < 0 ? -verdict : controller.waitMs(time.now)
     if (code !== 0 && !outranks(waitMs ?? UNKNOWN_WAIT, longest)) continue
     code = verdict < 0 ? BlockCode.CUSTOM : verdict
     longest = waitMs ?? UNKNOWN_WAIT
-    refusal.by = controller
-    refusal.waitMs = waitMs
-    refusal.at = now
+    by = controller
+    wait = waitMs
   }
+  // Written last: a custom rule that was asked may have been refused elsewhere meanwhile.
+  refusal.by = by
+  refusal.waitMs = wait
+  refusal.at = time.now
   return code
 }
 
 /** All agreed: count the call in and let every controller take what it uses. */
-export function take(resource: Resource, now: number, permit: PooledPermit): void {
+export function take(resource: Resource, permit: PooledPermit): void {
   resource.passed++
   resource.running++
   const { controllers, runtime } = resource
   let i = 0
   try {
-    while (i < controllers.length && (controllers[i] as CompiledController).take(now, permit)) i++
+    while (i < controllers.length && (controllers[i] as CompiledController).take(runtime.time, permit)) i++
   } catch (error) {
     runtime.faults.report('LEAPGUARD_INTERNAL', 'take', resource.name, error)
   }
-  if (i < controllers.length) giveBack(controllers, i, now, permit)
+  if (i < controllers.length) giveBack(resource, controllers, i, permit)
   if ((permit.flags & Flag.WOULD_BLOCK) !== 0) resource.wouldBlock++
   if (runtime.events.waiting) runtime.events.deliver()
 }
 
 /** A controller failed while taking: those before it get their part back, and the call runs unguarded. */
-function giveBack(controllers: readonly CompiledController[], failed: number, now: number, permit: PooledPermit): void {
-  for (let i = 0; i < failed; i++) (controllers[i] as CompiledController).settle(now, permit, Outcome.IGNORED)
+function giveBack(
+  { runtime, name }: Resource,
+  controllers: readonly CompiledController[],
+  failedAt: number,
+  permit: PooledPermit,
+): void {
   permit.unguarded = true
   permit.special = true
   permit.flags &= ~Flag.PROBE
+  for (let i = 0; i < failedAt; i++) {
+    try {
+      ;(controllers[i] as CompiledController).settle(runtime.time, permit, Outcome.IGNORED)
+    } catch (error) {
+      runtime.faults.report('LEAPGUARD_INTERNAL', 'settle', name, error)
+    }
+  }
 }
 
 /** The call has ended: every controller learns, the counters too, the permit goes back. */
 export function settle(permit: PooledPermit, outcome: Outcome): void {
   const resource = permit.owner
   const { runtime, controllers } = resource
-  const now = runtime.time.readSettled()
+  const { time } = runtime
+  time.tickSettled()
   let flags = 0
   if (!permit.unguarded) {
     try {
       for (let i = 0; i < controllers.length; i++) {
-        flags |= (controllers[i] as CompiledController).settle(now, permit, outcome)
+        flags |= (controllers[i] as CompiledController).settle(time, permit, outcome)
       }
     } catch (error) {
       runtime.faults.report('LEAPGUARD_INTERNAL', 'settle', resource.name, error)
@@ -116,14 +144,20 @@ export function settle(permit: PooledPermit, outcome: Outcome): void {
 /** The function gave a result. */
 export function returned(permit: PooledPermit, result: unknown): Outcome {
   const { judge } = permit.owner
-  const outcome = judge === null ? Outcome.SUCCESS : judge.ofResult(result)
-  settle(permit, outcome)
+  if (judge === null) {
+    settle(permit, Outcome.SUCCESS)
+    return Outcome.SUCCESS
+  }
+  const { life } = permit
+  const outcome = judge.ofResult(result)
+  if (permit.isLive(life)) settle(permit, outcome) // else the judging callback has ended the call itself
   return outcome
 }
 
 /** The function threw or rejected. */
 export function failed(permit: PooledPermit, error: unknown): Outcome {
+  const { life } = permit
   const outcome = outcomeOfError(permit.owner.judge, error)
-  settle(permit, outcome)
+  if (permit.isLive(life)) settle(permit, outcome)
   return outcome
 }

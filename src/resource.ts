@@ -1,5 +1,13 @@
 // One guarded name: its controllers, its counters, its sequence. The host its breakers speak to.
-import type { Compiled, CompiledController, DegradeRule, Host, State, StateChangeReason } from '../rules/index.js'
+import type {
+  Compiled,
+  CompiledController,
+  CustomController,
+  DegradeRule,
+  Host,
+  State,
+  StateChangeReason,
+} from '../rules/index.js'
 import { CallContext } from './context.js'
 import type { Judge } from './outcome.js'
 import type { Runtime } from './runtime.js'
@@ -7,6 +15,7 @@ import type { ResourceConfig } from './types.js'
 
 const NO_CONTROLLERS: readonly CompiledController[] = []
 const NO_RULES: readonly Compiled[] = []
+const NO_CUSTOMS: readonly CustomController[] = []
 
 export class Resource implements Host {
   readonly name: string
@@ -30,10 +39,10 @@ export class Resource implements Host {
   hasFallbacks = false
 
   degrade = NO_RULES
-  customs = NO_CONTROLLERS
+  customs = NO_CUSTOMS
   config: ResourceConfig | undefined = undefined
-  #probesOut = 0
-  #sharedContext: CallContext | undefined = undefined
+  private probesOutNow = 0
+  private contextOfAll: CallContext | undefined = undefined
 
   constructor(name: string, runtime: Runtime) {
     this.name = name
@@ -42,8 +51,8 @@ export class Resource implements Host {
 
   /** What functions without parameters are called with. */
   get sharedContext(): CallContext {
-    this.#sharedContext ??= CallContext.shared(this.name)
-    return this.#sharedContext
+    this.contextOfAll ??= CallContext.shared(this.name)
+    return this.contextOfAll
   }
 
   arrange(): void {
@@ -65,18 +74,26 @@ export class Resource implements Host {
   // ---- Host ----
 
   get probesOut(): number {
-    return this.#probesOut
+    return this.probesOutNow
   }
 
   set probesOut(count: number) {
-    if (count === this.#probesOut) return
-    this.runtime.probesOut += count - this.#probesOut
-    this.#probesOut = count
+    if (count === this.probesOutNow) return
+    this.runtime.probesOut += count - this.probesOutNow
+    this.probesOutNow = count
     if (this.runtime.probesOut === 0) this.runtime.nesting.disarm()
   }
 
+  /** The user's source may throw or give nonsense: then there is no jitter. */
   random(): number {
-    return this.runtime.random()
+    try {
+      const share = this.runtime.random()
+      if (typeof share === 'number' && share >= 0 && share < 1) return share
+      throw new TypeError(`random() must return a number >= 0 and < 1, got ${String(share)}`)
+    } catch (error) {
+      this.runtime.faults.report('LEAPGUARD_CALLBACK', 'random', this.name, error)
+      return 0
+    }
   }
 
   changed(

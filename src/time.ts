@@ -1,57 +1,84 @@
 // The guard's reading of its clock: never nonsense, and backward steps as configured. Hot.
-import type { Clock } from '../windows/index.js'
+import type { Moment } from '../rules/index.js'
+import { type Clock, PreciseClock } from '../windows/index.js'
 import type { Faults } from './faults.js'
 
-export class GuardTime {
+type OnBack = 'clamp' | 'refuse' | 'raw'
+
+export class GuardTime implements Moment {
+  /** The last reading. A field and not a return value, so that the double is not boxed. */
+  now = Number.NEGATIVE_INFINITY
   /** Set by a reading that went back under `onClockBack: 'refuse'`; the gatehouse looks at it and puts it back. */
   wentBack = false
-  #last = Number.NEGATIVE_INFINITY
-  readonly #clock: Clock
-  readonly #onBack: 'clamp' | 'refuse' | 'raw'
-  readonly #faults: Faults
+  private readonly source: PreciseClock | CheckedClock
 
-  constructor(clock: Clock, onBack: 'clamp' | 'refuse' | 'raw', faults: Faults) {
-    this.#clock = clock
-    this.#onBack = onBack
-    this.#faults = faults
+  constructor(clock: Clock, onBack: OnBack, faults: Faults) {
+    this.source = clock.constructor === PreciseClock ? (clock as PreciseClock) : new CheckedClock(clock, onBack, faults)
   }
 
-  /** Now, before a call. Cost: the clock's own, and two comparisons. */
-  read(): number {
-    let time: number
-    try {
-      time = this.#clock.now()
-    } catch (error) {
-      return this.#broken(error)
-    }
-    if (time >= this.#last && time <= Number.MAX_SAFE_INTEGER) {
-      this.#last = time
-      return time
-    }
-    return this.#odd(time)
+  /** Sets `now`, before a call. */
+  tick(): void {
+    this.source.tick(this)
   }
 
-  /** Now, where a call cannot be refused any more: a backward step is clamped unless it is to be believed. */
-  readSettled(): number {
-    const time = this.read()
+  /** Sets `now` where a call cannot be refused any more: a backward step is clamped unless it is to be believed. */
+  tickSettled(): void {
+    this.source.tick(this)
     this.wentBack = false
-    return time
   }
 
-  #odd(time: unknown): number {
-    if (typeof time !== 'number' || !Number.isFinite(time) || Math.abs(time) > Number.MAX_SAFE_INTEGER) {
-      return this.#broken(new TypeError(`clock.now() must return a finite number of milliseconds, got ${String(time)}`))
-    }
-    if (this.#onBack === 'raw') {
-      this.#last = time
-      return time
-    }
-    if (this.#onBack === 'refuse') this.wentBack = true
-    return this.#last
+  stopRefusing(): void {
+    if (this.source instanceof CheckedClock) this.source.stopRefusing()
   }
 
-  #broken(error: unknown): number {
-    this.#faults.report('LEAPGUARD_CLOCK', 'clock', undefined, error)
-    return this.#last === Number.NEGATIVE_INFINITY ? 0 : this.#last
+  /** For reading, off the hot path. */
+  read(): number {
+    this.tickSettled()
+    return this.now
   }
+}
+
+/** A clock of the user's own, which may step back, throw or talk nonsense. The precise clock does none of it and is read bare. */
+class CheckedClock {
+  private readonly clock: Clock
+  private onBack: OnBack
+  private readonly faults: Faults
+
+  constructor(clock: Clock, onBack: OnBack, faults: Faults) {
+    this.clock = clock
+    this.onBack = onBack
+    this.faults = faults
+  }
+
+  /** After the guard has ended nothing is refused any more. */
+  stopRefusing(): void {
+    if (this.onBack === 'refuse') this.onBack = 'clamp'
+  }
+
+  tick(time: GuardTime): void {
+    try {
+      const reading = this.clock.now()
+      if (reading >= time.now && isTime(reading)) time.now = reading
+      else this.odd(time, reading)
+    } catch (error) {
+      this.broken(time, error)
+    }
+  }
+
+  private odd(time: GuardTime, reading: unknown): void {
+    if (!isTime(reading)) {
+      const fault = `clock.now() must return a finite number of milliseconds, got ${String(reading)}`
+      this.broken(time, new TypeError(fault))
+    } else if (this.onBack === 'raw') time.now = reading
+    else if (this.onBack === 'refuse') time.wentBack = true
+  }
+
+  private broken(time: GuardTime, error: unknown): void {
+    this.faults.report('LEAPGUARD_CLOCK', 'clock', undefined, error)
+    if (time.now === Number.NEGATIVE_INFINITY) time.now = 0
+  }
+}
+
+function isTime(reading: unknown): reading is number {
+  return typeof reading === 'number' && Math.abs(reading) <= Number.MAX_SAFE_INTEGER
 }

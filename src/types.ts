@@ -160,7 +160,7 @@ export interface StateChangeEvent {
   readonly from: StateName
   readonly to: StateName
   readonly reason: StateChangeReason
-  /** Measured value that decided (ratio 0..1, or a count); for a probe its verdict's; `undefined` where time or an operator decided. */
+  /** Measured value that decided (ratio 0..1, or a count), 1 for a bad probe; `undefined` where good probes, time or an operator decided. */
   readonly value: number | undefined
   readonly threshold: number
   /** Calls behind `value`. */

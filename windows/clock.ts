@@ -10,6 +10,8 @@ export interface Clock {
   clearTimer(timer: unknown): void
 }
 
+const { hrtime } = process
+
 /**
  * The monotonic clock of the process, anchored to the epoch once, when it is made. It never steps, whatever happens to the wall clock.
  *
@@ -17,19 +19,26 @@ export interface Clock {
  * while `performance.now()` costs the same time and 16 bytes (measured on Node 20.20).
  */
 export class PreciseClock implements Clock {
-  readonly #hrtime = process.hrtime
-  readonly #baseSeconds: number
-  readonly #anchor: number
+  private readonly baseSeconds: number
+  private readonly anchor: number
 
   constructor() {
-    const [seconds, nanos] = process.hrtime()
-    this.#baseSeconds = seconds
-    this.#anchor = Date.now() - nanos / 1e6
+    const [seconds, nanos] = hrtime()
+    this.baseSeconds = seconds
+    this.anchor = Date.now() - nanos / 1e6
   }
 
   now(): number {
-    const time = this.#hrtime()
-    return (time[0] - this.#baseSeconds) * 1e3 + time[1] / 1e6 + this.#anchor
+    const time = hrtime()
+    return (time[0] - this.baseSeconds) * 1e3 + time[1] / 1e6 + this.anchor
+  }
+
+  /**
+   * Sets `moment.now` to the present reading. Where V8 does not inline `now`, its result is boxed, 16 bytes; this gives nothing back.
+   */
+  tick(moment: { now: number }): void {
+    const time = hrtime()
+    moment.now = (time[0] - this.baseSeconds) * 1e3 + time[1] / 1e6 + this.anchor
   }
 
   setTimer(fn: () => void, delayMs: number): unknown {

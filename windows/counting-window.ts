@@ -23,11 +23,11 @@ export class CountingWindow {
   total = 0
   /** Bad ones among them. */
   bad = 0
-  #cells: Float64Array | null = null
+  private cells: Float64Array | null = null
   /** Newest bucket: its slot, and the half-open span it covers. An empty span forces the first access through `#seek`. */
-  #slot = 0
-  #start = 0
-  #end = 0
+  private slot = 0
+  private start = 0
+  private end = 0
 
   /** @throws RangeError unless both are integers >= 1 and `bucketCount` divides `intervalMs`. */
   constructor(intervalMs: number, bucketCount: number) {
@@ -38,9 +38,9 @@ export class CountingWindow {
 
   /** Records one call in the bucket of `now`. */
   add(now: number, bad: 0 | 1): void {
-    const slot = now >= this.#start && now < this.#end ? this.#slot : this.#seek(now)
+    const slot = now >= this.start && now < this.end ? this.slot : this.seek(now)
     if (slot < 0) return
-    const cells = this.#cells as Float64Array
+    const cells = this.cells as Float64Array
     cells[slot] = (cells[slot] as number) + 1
     this.total++
     if (bad !== 0) {
@@ -51,9 +51,9 @@ export class CountingWindow {
 
   /** Records several calls at once in the bucket of `now`. */
   addMany(now: number, total: number, bad: number): void {
-    const slot = now >= this.#start && now < this.#end ? this.#slot : this.#seek(now)
+    const slot = now >= this.start && now < this.end ? this.slot : this.seek(now)
     if (slot < 0) return
-    const cells = this.#cells as Float64Array
+    const cells = this.cells as Float64Array
     cells[slot] = (cells[slot] as number) + total
     cells[slot + this.bucketCount] = (cells[slot + this.bucketCount] as number) + bad
     this.total += total
@@ -62,17 +62,17 @@ export class CountingWindow {
 
   /** Makes `total` and `bad` those of `now`. */
   roll(now: number): void {
-    if (now < this.#start || now >= this.#end) this.#seek(now)
+    if (now < this.start || now >= this.end) this.seek(now)
   }
 
   /** `total` at `now`, without rolling. O(bucketCount). */
   totalAt(now: number): number {
-    return this.#sumAt(now, 0)
+    return this.sumAt(now, 0)
   }
 
   /** `bad` at `now`, without rolling. O(bucketCount). */
   badAt(now: number): number {
-    return this.#sumAt(now, this.bucketCount)
+    return this.sumAt(now, this.bucketCount)
   }
 
   /**
@@ -80,55 +80,55 @@ export class CountingWindow {
    * the clock stepped back), there is nothing of that time to empty and the later counts stay.
    */
   clear(now: number): void {
-    if (this.#cells === null || this.#seek(now) < 0) return
-    this.#cells.fill(0)
+    if (this.cells === null || this.seek(now) < 0) return
+    this.cells.fill(0)
     this.total = 0
     this.bad = 0
   }
 
   /** Slot for `t`, after rolling forward to it if it is later than the newest bucket; -1 if the ring no longer holds it. */
-  #seek(t: number): number {
+  private seek(t: number): number {
     const { bucketMs, bucketCount } = this
     const number = bucketNumber(t, bucketMs)
-    if (this.#cells === null) {
-      this.#cells = new Float64Array(2 * bucketCount)
-      this.#moveTo(number, slotOf(number, bucketCount))
-      return this.#slot
+    if (this.cells === null) {
+      this.cells = new Float64Array(2 * bucketCount)
+      this.moveTo(number, slotOf(number, bucketCount))
+      return this.slot
     }
-    const steps = number - this.#start / bucketMs
+    const steps = number - this.start / bucketMs
     if (steps < 0) return steps > -bucketCount ? slotOf(number, bucketCount) : -1
     if (steps >= bucketCount) {
-      this.#cells.fill(0)
+      this.cells.fill(0)
       this.total = 0
       this.bad = 0
-      this.#moveTo(number, slotOf(number, bucketCount))
-      return this.#slot
+      this.moveTo(number, slotOf(number, bucketCount))
+      return this.slot
     }
-    let slot = this.#slot
+    let slot = this.slot
     for (let i = 0; i < steps; i++) {
       slot = slot + 1 === bucketCount ? 0 : slot + 1
-      this.total -= this.#cells[slot] as number
-      this.bad -= this.#cells[slot + bucketCount] as number
-      this.#cells[slot] = 0
-      this.#cells[slot + bucketCount] = 0
+      this.total -= this.cells[slot] as number
+      this.bad -= this.cells[slot + bucketCount] as number
+      this.cells[slot] = 0
+      this.cells[slot + bucketCount] = 0
     }
-    this.#moveTo(number, slot)
+    this.moveTo(number, slot)
     return slot
   }
 
-  #moveTo(number: number, slot: number): void {
-    this.#slot = slot
-    this.#start = number * this.bucketMs
-    this.#end = this.#start + this.bucketMs
+  private moveTo(number: number, slot: number): void {
+    this.slot = slot
+    this.start = number * this.bucketMs
+    this.end = this.start + this.bucketMs
   }
 
-  #sumAt(now: number, column: number): number {
-    if (this.#cells === null) return 0
+  private sumAt(now: number, column: number): number {
+    if (this.cells === null) return 0
     let sum = 0
     // Age of the newest bucket is counted back slot by slot; a bucket that begins after `now` is live.
     for (let i = 0; i < this.bucketCount; i++) {
-      if (now - (this.#start - i * this.bucketMs) >= this.intervalMs) break
-      sum += this.#cells[slotOf(this.#slot - i, this.bucketCount) + column] as number
+      if (now - (this.start - i * this.bucketMs) >= this.intervalMs) break
+      sum += this.cells[slotOf(this.slot - i, this.bucketCount) + column] as number
     }
     return sum
   }

@@ -18,80 +18,83 @@ export class StartRing {
   readonly bucketMs: number
   /** When the bucket at the cursor falls due, epoch ms: before it `fold` has nothing to do. */
   due = 0
-  readonly #counts: Int32Array
-  #cursorStart = 0
-  #cursorSlot = 0
-  #running = 0
+  private readonly counts: Int32Array
+  private cursorStart = 0
+  private cursorSlot = 0
+  private running = 0
 
-  /** @param limitMs integer >= 0. */
+  /** @throws RangeError unless `limitMs` is an integer >= 0. */
   constructor(limitMs: number, now: number) {
+    if (!Number.isSafeInteger(limitMs) || limitMs < 0) {
+      throw new RangeError(`limitMs must be an integer >= 0, got ${String(limitMs)}`)
+    }
     this.limitMs = limitMs
     this.bucketMs = startBucketMs(limitMs)
     // Buckets between the cursor and now: those not yet due, the partly elapsed one at either end included.
-    this.#counts = new Int32Array(Math.floor(limitMs / this.bucketMs) + 2)
+    this.counts = new Int32Array(Math.floor(limitMs / this.bucketMs) + 2)
     this.restart(now)
   }
 
   /** Forgets all calls; those that began before are behind the cursor or unknown. */
   restart(now: number): void {
-    this.#counts.fill(0)
-    this.#running = 0
-    this.#cursorSlot = 0
-    this.#moveCursor(Math.floor(Math.floor(now) / this.bucketMs) * this.bucketMs)
+    this.counts.fill(0)
+    this.running = 0
+    this.cursorSlot = 0
+    this.moveCursor(Math.floor(Math.floor(now) / this.bucketMs) * this.bucketMs)
   }
 
   /** A call begins at `now`. Returns false if the ring cannot hold it (`now` is before the cursor: the clock stepped back). */
   begin(now: number): boolean {
-    const offset = this.#offset(now)
-    if (offset < 0 || offset >= this.#counts.length) return false
-    const slot = this.#slotAt(offset)
-    this.#counts[slot] = (this.#counts[slot] as number) + 1
-    this.#running++
+    const offset = this.offset(now)
+    if (offset < 0 || offset >= this.counts.length) return false
+    const slot = this.slotAt(offset)
+    this.counts[slot] = (this.counts[slot] as number) + 1
+    this.running++
     return true
   }
 
   /** A call that began at `start` has ended. Returns false if its bucket was folded before: it has been returned by `fold` already. */
   end(start: number): boolean {
-    const offset = this.#offset(start)
-    if (offset < 0 || offset >= this.#counts.length) return false
-    const slot = this.#slotAt(offset)
-    this.#counts[slot] = (this.#counts[slot] as number) - 1
-    this.#running--
+    const offset = this.offset(start)
+    if (offset < 0 || offset >= this.counts.length) return false
+    const slot = this.slotAt(offset)
+    this.counts[slot] = (this.counts[slot] as number) - 1
+    this.running--
     return true
   }
 
   /** Number of running calls that are past the limit at `now` and were not returned before. */
   fold(now: number): number {
     if (now < this.due) return 0
-    const size = this.#counts.length
+    const size = this.counts.length
     let folded = 0
-    if (this.#running === 0 || now - this.due >= size * this.bucketMs) {
-      folded = this.#running
+    if (this.running === 0 || now - this.due >= size * this.bucketMs) {
+      folded = this.running
       this.restart(now - this.limitMs)
       return folded
     }
     while (now >= this.due) {
-      const count = this.#counts[this.#cursorSlot] as number
+      const count = this.counts[this.cursorSlot] as number
       folded += count
-      this.#counts[this.#cursorSlot] = 0
-      this.#cursorSlot = this.#cursorSlot + 1 === size ? 0 : this.#cursorSlot + 1
-      this.#moveCursor(this.#cursorStart + this.bucketMs)
+      this.counts[this.cursorSlot] = 0
+      this.cursorSlot = this.cursorSlot + 1 === size ? 0 : this.cursorSlot + 1
+      this.moveCursor(this.cursorStart + this.bucketMs)
     }
-    this.#running -= folded
+    this.running -= folded
     return folded
   }
 
-  #offset(t: number): number {
-    return Math.floor((Math.floor(t) - this.#cursorStart) / this.bucketMs)
+  private offset(t: number): number {
+    return Math.floor((Math.floor(t) - this.cursorStart) / this.bucketMs)
   }
 
-  #slotAt(offset: number): number {
-    const slot = this.#cursorSlot + offset
-    return slot >= this.#counts.length ? slot - this.#counts.length : slot
+  private slotAt(offset: number): number {
+    const slot = this.cursorSlot + offset
+    return slot >= this.counts.length ? slot - this.counts.length : slot
   }
 
-  #moveCursor(start: number): void {
-    this.#cursorStart = start
+  private moveCursor(start: number): void {
+    this.cursorStart = start
     this.due = start + this.bucketMs + this.limitMs
   }
 }

@@ -80,7 +80,7 @@ export interface DegradeRule extends DegradeRuleInput {
   readonly dryRun: boolean
 }
 
-/** A checked rule, and whether its `id` is the user's choice. */
+/** A checked rule, and whether its `id` is the user's choice (one of the form that we invent is not). */
 export interface NormalizedRule {
   readonly rule: DegradeRule
   readonly named: boolean
@@ -130,7 +130,8 @@ export function normalizeDegradeRules(
     return []
   }
   const rules: NormalizedRule[] = []
-  const drafts = list.map((item: unknown, i) => {
+  // Array.from visits holes too.
+  const drafts = Array.from(list, (item: unknown, i) => {
     const at = `${path}[${i}]`
     if (isPlainObject(item)) return normalize(item, at, faults, resource)
     const bound = 'a rule object'
@@ -148,10 +149,15 @@ export function normalizeDegradeRules(
     const { resource: name, strategy, id } = draft.rule
     rules.push({
       rule: Object.freeze({ ...draft.rule, id: id ?? taken.invent(name, strategy) }),
-      named: id !== undefined,
+      named: id !== undefined && !isInvented(id, strategy),
     })
   }
   return rules
+}
+
+/** Does an id look like one that we invent? Then rules that were read back and loaded again still match like unnamed ones. */
+function isInvented(id: string, strategy: string): boolean {
+  return id.startsWith(`${strategy}#`) && /^[1-9]\d*$/.test(id.slice(strategy.length + 1))
 }
 
 /** Ids in use per resource; invents `strategy#1`, `strategy#2`, ... in order of the list, around those that users chose. */
@@ -208,12 +214,13 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
 
   const cooldownMs = checker.number('cooldownMs', { min: 1, max: MAX_MS, integer: true }, 10_000)
   const cooldownMultiplier = checker.number('cooldownMultiplier', { min: 1 }, 1)
-  const maxCooldownMs = checker.number('maxCooldownMs', { min: cooldownMs, max: MAX_MS, integer: true }, MAX_MS)
+  const leastCap = checker.isFaulty('cooldownMs') ? 1 : cooldownMs
+  const maxCooldownMs = checker.number('maxCooldownMs', { min: leastCap, max: MAX_MS, integer: true }, MAX_MS)
   const cooldownJitter = checker.number('cooldownJitter', { min: 0, max: 1 }, 0)
   const probeCount = checker.number('probeCount', { min: 1, max: MAX_PROBES, integer: true }, 1)
   const successThreshold = checker.number(
     'successThreshold',
-    { min: probeCount, max: MAX_MS, integer: true },
+    { min: checker.isFaulty('probeCount') ? 1 : probeCount, max: MAX_MS, integer: true },
     probeCount,
   )
   const floor = slow && maxAllowedRtMs >= 0 ? maxAllowedRtMs + startBucketMs(maxAllowedRtMs) : 0
@@ -260,7 +267,7 @@ function readWindow(checker: Checker): { statIntervalMs: number; bucketCount: nu
   const statIntervalMs = checker.number('statIntervalMs', { min: 1, max: MAX_MS, integer: true }, 10_000)
   if (!checker.has('bucketCount')) return { statIntervalMs, bucketCount: defaultBucketCount(statIntervalMs) }
   const bucketCount = checker.number('bucketCount', { min: 1, max: MAX_BUCKETS, integer: true }, 1)
-  if (statIntervalMs % bucketCount !== 0) {
+  if (!checker.isFaulty('statIntervalMs') && statIntervalMs % bucketCount !== 0) {
     checker.fault(
       'bucketCount',
       `an integer >= 1 and <= ${MAX_BUCKETS} that divides statIntervalMs (${statIntervalMs})`,
