@@ -1,0 +1,234 @@
+// A breaker written down from the requirements: plain lists, no ring, no sequence arithmetic.
+// The library is compared with it step by step, so nothing here may be taken from the library's own code.
+import type { DegradeRuleInput } from '../../rules/degrade/rule.js'
+import { NaiveWindow } from './model-window.js'
+
+export type ModelState = 'closed' | 'open' | 'half-open'
+export type ModelOutcome = 'success' | 'failure' | 'ignored'
+
+export interface ModelCall {
+  readonly seq: number
+  readonly start: number
+}
+
+const LONGEST = 2 ** 30
+
+/** What the guard under test is given for chance. */
+export const CHANCE = 0.5
+
+export const startBucketMs = (maxAllowedRtMs: number): number => Math.max(1, Math.floor(maxAllowedRtMs / 8))
+
+const defaultBucketCount = (statIntervalMs: number): number => {
+  if (statIntervalMs % 10 === 0) return 10
+  let count = 20
+  while (statIntervalMs % count !== 0) count -= 1
+  return count
+}
+
+/** Options with their defaults filled in. */
+export class ModelRule {
+  readonly slow: boolean
+  readonly threshold: number
+  readonly above: boolean
+  readonly limit: number
+  readonly statIntervalMs: number
+  readonly bucketCount: number
+  readonly min: number
+  readonly cooldownMs: number
+  readonly multiplier: number
+  readonly maxCooldownMs: number
+  readonly jitter: number
+  readonly probeCount: number
+  readonly successThreshold: number
+  readonly probeTimeoutMs: number | null
+  readonly countRunning: boolean
+  readonly atArrival: boolean
+  readonly dryRun: boolean
+
+  constructor(readonly input: DegradeRuleInput) {
+    const { strategy } = input
+    this.slow = strategy === 'slow-call-ratio'
+    this.threshold = input.threshold
+    this.above = input.comparison === 'above'
+    this.limit = input.maxAllowedRtMs ?? Number.POSITIVE_INFINITY
+    this.statIntervalMs = input.statIntervalMs ?? 10_000
+    this.bucketCount = input.bucketCount ?? defaultBucketCount(this.statIntervalMs)
+    this.min = input.minRequestAmount ?? (strategy === 'slow-call-ratio' || strategy === 'error-ratio' ? 20 : 1)
+    this.cooldownMs = input.cooldownMs ?? 10_000
+    this.multiplier = input.cooldownMultiplier ?? 1
+    this.maxCooldownMs = input.maxCooldownMs ?? LONGEST
+    this.jitter = input.cooldownJitter ?? 0
+    this.probeCount = input.probeCount ?? 1
+    this.successThreshold = input.successThreshold ?? this.probeCount
+    const shortest = this.slow ? this.limit + startBucketMs(this.limit) : 0
+    this.probeTimeoutMs =
+      input.probeTimeoutMs === undefined ? Math.max(this.cooldownMs, shortest) : input.probeTimeoutMs
+    this.countRunning = this.slow && (input.countRunning ?? true)
+    this.atArrival = input.lateResults === 'at-arrival'
+    this.dryRun = input.dryRun ?? false
+  }
+}
+
+export class BreakerModel {
+  state: ModelState = 'closed'
+  openedAt = 0
+  probes: ModelCall[] = []
+  rule: ModelRule
+  readonly #window: NaiveWindow
+  #inARow = 0
+  #successes = 0
+  #grownCooldown: number
+  #probeTimeout: number | null
+  /** Calls of the present closed era that have neither ended nor been booked while running. */
+  #running = new Set<ModelCall>()
+  #bookedRunning = new Set<ModelCall>()
+  #fedNothing = new Set<ModelCall>()
+  /** First call that belongs to the present closed era. */
+  #since: number
+
+  constructor(
+    input: DegradeRuleInput,
+    /** Number of the last admitted call. */
+    private readonly lastSeq: () => number,
+  ) {
+    this.rule = new ModelRule(input)
+    this.#since = lastSeq() + 1
+    this.#window = new NaiveWindow(this.rule.statIntervalMs, this.rule.bucketCount)
+    this.#grownCooldown = this.rule.cooldownMs
+    this.#probeTimeout = this.rule.probeTimeoutMs
+  }
+
+  /** Facts that time alone decides, noticed at an entry. */
+  advance(now: number): void {
+    const { rule } = this
+    if (this.state === 'closed' && rule.countRunning) {
+      const length = startBucketMs(rule.limit)
+      const due = [...this.#running].filter(
+        (call) => (Math.floor(call.start / length) + 1) * length + rule.limit <= now,
+      )
+      for (const call of due) {
+        this.#running.delete(call)
+        this.#bookedRunning.add(call)
+        this.#window.book(now, 1, 1)
+      }
+      if (due.length > 0) this.#judge(now)
+    } else if (this.state === 'half-open') {
+      const oldest = this.probes[0]
+      if (oldest === undefined) return
+      if (rule.countRunning && now - oldest.start > rule.limit) this.#reopen(now)
+      else if (this.#probeTimeout !== null && now - oldest.start >= this.#probeTimeout) {
+        this.probes = []
+        this.#probeTimeout = Math.min(this.#probeTimeout * 2, LONGEST)
+      }
+    }
+  }
+
+  passes(now: number): boolean {
+    if (this.state === 'closed') return true
+    if (this.state === 'open') return now - this.openedAt >= this.#cooldown()
+    return this.probes.length < this.rule.probeCount
+  }
+
+  take(now: number, call: ModelCall): void {
+    if (!this.passes(now)) {
+      this.feedNothing(call)
+      return
+    }
+    if (this.state === 'closed') {
+      this.#running.add(call)
+      return
+    }
+    if (this.state === 'open') {
+      this.state = 'half-open'
+      this.#successes = 0
+      this.probes = []
+    }
+    this.probes.push(call)
+  }
+
+  /** The call passed although this breaker would have refused it, or without being asked. */
+  feedNothing(call: ModelCall): void {
+    this.#fedNothing.add(call)
+  }
+
+  settle(now: number, call: ModelCall, outcome: ModelOutcome): void {
+    const { rule } = this
+    const isProbe = this.probes.includes(call)
+    const isBooked = this.#bookedRunning.has(call)
+    this.probes = this.probes.filter((probe) => probe !== call)
+    this.#running.delete(call)
+    if (outcome === 'ignored' || this.#fedNothing.has(call)) return
+    const bad = rule.slow ? now - call.start > rule.limit : outcome === 'failure'
+    if (this.state === 'half-open' && (isProbe || rule.atArrival)) {
+      if (bad) this.#reopen(now)
+      else if (++this.#successes >= rule.successThreshold) this.close()
+    } else if (this.state === 'closed' && (call.seq >= this.#since || rule.atArrival) && !isBooked) {
+      this.#inARow = bad ? this.#inARow + 1 : 0
+      this.#window.book(now, 1, bad ? 1 : 0)
+      this.#judge(now)
+    }
+  }
+
+  /** Closed with fresh statistics. Calls begun so far belong to an earlier era. */
+  close(): void {
+    this.state = 'closed'
+    this.#since = this.lastSeq() + 1
+    this.#window.clear()
+    this.#inARow = 0
+    this.#grownCooldown = this.rule.cooldownMs
+    this.#probeTimeout = this.rule.probeTimeoutMs
+    this.#forgetEra()
+  }
+
+  counts(now: number): { total: number; bad: number } {
+    if (this.rule.input.strategy === 'consecutive-errors') return { total: this.#inARow, bad: this.#inARow }
+    return this.#window.count(now)
+  }
+
+  /** Until a refused caller may try again; `undefined` if nobody knows. */
+  waitMs(now: number): number | undefined {
+    if (this.state === 'open') return Math.max(0, this.openedAt + this.#cooldown() - now)
+    const oldest = this.probes[0]
+    if (this.state === 'closed' || oldest === undefined || this.#probeTimeout === null) return undefined
+    return Math.max(0, oldest.start + this.#probeTimeout - now)
+  }
+
+  /** A reload that changes numbers only. */
+  change(input: DegradeRuleInput): void {
+    this.rule = new ModelRule(input)
+    this.#grownCooldown = this.rule.cooldownMs
+    this.#probeTimeout = this.rule.probeTimeoutMs
+  }
+
+  #judge(now: number): void {
+    const { rule } = this
+    const { total, bad } = this.counts(now)
+    const { strategy } = rule.input
+    if (strategy !== 'consecutive-errors' && total < rule.min) return
+    const value = strategy === 'error-ratio' || strategy === 'slow-call-ratio' ? bad / total : bad
+    const reached =
+      rule.above && !(rule.slow && rule.threshold === 1) ? value > rule.threshold : value >= rule.threshold
+    if (reached) this.#open(now)
+  }
+
+  #open(now: number): void {
+    this.state = 'open'
+    this.openedAt = now
+    this.#forgetEra()
+  }
+
+  #reopen(now: number): void {
+    this.#grownCooldown *= this.rule.multiplier
+    this.#open(now)
+  }
+
+  #cooldown(): number {
+    return Math.min(this.#grownCooldown * (1 + this.rule.jitter * CHANCE), this.rule.maxCooldownMs)
+  }
+
+  #forgetEra(): void {
+    this.probes = []
+    this.#running.clear()
+    this.#bookedRunning.clear()
+  }
+}
