@@ -223,7 +223,7 @@ export class BreakerModel {
   }
 
   #cooldown(): number {
-    return Math.min(this.#grownCooldown * (1 + this.rule.jitter * CHANCE), this.rule.maxCooldownMs)
+    return Math.min(Math.ceil(this.#grownCooldown * (1 + this.rule.jitter * CHANCE)), this.rule.maxCooldownMs)
   }
 
   #forgetEra(): void {
