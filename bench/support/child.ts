@@ -15,10 +15,18 @@ const WARM_UP_NS = 150e6
 /** Both sides take turns from the start, so that the engine meets them mixed, as it does when measuring. */
 async function warmUp(pair: Pair, nanos: number): Promise<void> {
   const end = cpuNanos() + nanos
-  do {
-    for (let i = 0; i < 5; i++) sink.sum += await pair.raw(INNER)
-    for (let i = 0; i < 5; i++) sink.sum += await pair.guarded(INNER)
-  } while (cpuNanos() < end)
+  do await mixed(pair)
+  while (cpuNanos() < end)
+}
+
+/** The same by count: bytes are to be equal in every run, and so is what the engine has seen before. */
+async function warmUpByCount(pair: Pair): Promise<void> {
+  for (let i = 0; i < 60; i++) await mixed(pair)
+}
+
+async function mixed(pair: Pair): Promise<void> {
+  for (let i = 0; i < 5; i++) sink.sum += await pair.raw(INNER)
+  for (let i = 0; i < 5; i++) sink.sum += await pair.guarded(INNER)
 }
 
 /** Nine turns of benchmark.js on each side. */
@@ -75,7 +83,7 @@ async function run(job: Job): Promise<Record<string, number>> {
   if (found.kind === 'reading') return await found.read()
   const built = await found.build()
   if (job.mode === 'bytes') {
-    await warmUp(built, 2 * WARM_UP_NS)
+    await warmUpByCount(built)
     return await bytesPerCall(built)
   }
   return job.mode === 'bench' ? await bench(built) : await quick(built)
