@@ -1,10 +1,10 @@
-// createGuard: the registry of resources, the rules in force, the operator's switches. Each call goes on to entry.ts.
+// createGuard: the rules in force, configuration, the operator's switches. Each call goes on to entry.ts.
 import { CustomController, type DegradeRuleInput } from '../rules/index.js'
 import { enter, entry, entrySync, leave, tryEnter } from './entry.js'
 import { invalidArgument } from './errors.js'
 import { RuleManager } from './manager.js'
 import { Judge } from './outcome.js'
-import { Resource } from './resource.js'
+import { checkName, Registry } from './registry.js'
 import { Runtime } from './runtime.js'
 import { statsOf, statsOfUnknown } from './stats.js'
 import type {
@@ -35,13 +35,14 @@ const CONFIG_FIELDS: ReadonlySet<string> = new Set<keyof ResourceConfig>([
 /** Guards calls by rules, per resource. Make one with {@link createGuard}, or use the default one through the functions of the module. */
 export class Guard {
   private readonly runtime: Runtime
-  private readonly registry = new Map<string, Resource>()
+  private readonly registry: Registry
   private readonly manager: RuleManager
   private disposed = false
 
   constructor(options: GuardOptions = {}) {
     this.runtime = new Runtime(options)
-    this.manager = new RuleManager(this.runtime, (name) => this.resourceOf(name))
+    this.registry = new Registry(this.runtime, (resource) => this.manager.equip(resource))
+    this.manager = new RuleManager(this.runtime, this.registry)
   }
 
   /**
@@ -60,7 +61,7 @@ export class Guard {
     let found = this.registry.get(resource)
     if (found === undefined) {
       try {
-        found = this.resourceOf(resource)
+        found = this.registry.admit(resource)
       } catch (error) {
         return Promise.reject(error)
       }
@@ -79,7 +80,7 @@ export class Guard {
     options?: Omit<EntryOptions, 'fallbacks'> & { fallbacks?: readonly SyncFallback<F>[] | undefined },
   ): T | F {
     return entrySync(
-      this.registry.get(resource) ?? this.resourceOf(resource),
+      this.registry.get(resource) ?? this.registry.admit(resource),
       fn,
       options as EntryOptions | undefined,
     ) as T | F
@@ -92,7 +93,7 @@ export class Guard {
    * @throws BlockedError if a rule refuses.
    */
   enter(resource: string, options?: EnterOptions): EntryHandle {
-    return enter(this.registry.get(resource) ?? this.resourceOf(resource), options)
+    return enter(this.registry.get(resource) ?? this.registry.admit(resource), options)
   }
 
   /**
@@ -100,7 +101,7 @@ export class Guard {
    * Allocates nothing.
    */
   tryEnter(resource: string, options?: EnterOptions): number {
-    return tryEnter(this.registry.get(resource) ?? this.resourceOf(resource), options)
+    return tryEnter(this.registry.get(resource) ?? this.registry.admit(resource), options)
   }
 
   /** Ends a call that {@link tryEnter} let in. Ending it twice, or ending a refusal, does nothing. */
@@ -173,7 +174,7 @@ export class Guard {
     const merged = { ...before?.config, ...config }
     const judge = new Judge(resource, merged, this.runtime.faults)
     const customs = Object.hasOwn(config, 'rules') ? this.compileCustom(resource, config.rules ?? []) : before?.customs
-    const target = before ?? this.resourceOf(resource)
+    const target = before ?? this.registry.claim(resource)
     target.config = merged
     target.judge = judge
     target.hasFallbacks = judge.fallbacks.length > 0
@@ -189,7 +190,7 @@ export class Guard {
 
   /** Names in use: entered, configured or named by a rule. */
   resources(): string[] {
-    return [...this.registry.keys()]
+    return [...this.registry.names()]
   }
 
   /**
@@ -218,7 +219,7 @@ export class Guard {
   /** Closes the breakers of a resource (or of all) with fresh statistics and zeroes its totals. Rules, forced states and calls in flight stay. */
   reset(resource?: string): void {
     const now = this.runtime.time.read()
-    const targets = resource === undefined ? [...this.registry.values()] : [this.registry.get(resource)]
+    const targets = resource === undefined ? [...this.registry.each()] : [this.registry.get(resource)]
     for (const target of targets) target?.reset(now)
     if (this.runtime.events.waiting) this.runtime.events.deliver()
   }
@@ -226,7 +227,7 @@ export class Guard {
   /** Ends the guard: drops rules, statistics and listeners. Later calls run unguarded, with one warning. Calls in flight end normally. */
   dispose(): void {
     this.disposed = true
-    this.registry.clear()
+    this.registry.close()
     this.manager.clear()
     this.runtime.time.stopRefusing()
     this.runtime.events.clear()
@@ -235,21 +236,11 @@ export class Guard {
 
   private force(resource: string, open: boolean | undefined, closed: boolean | undefined): void {
     this.assertUsable('forceOpen, forceClosed and auto')
-    const target = this.resourceOf(resource)
+    const target = this.registry.claim(resource)
     target.forcedOpen = open ?? target.forcedOpen
     target.forcedClosed = closed ?? target.forcedClosed
     target.force(this.runtime.time.read())
     if (this.runtime.events.waiting) this.runtime.events.deliver()
-  }
-
-  private resourceOf(name: string): Resource {
-    let found = this.registry.get(name)
-    if (found !== undefined) return found
-    checkName(name)
-    found = new Resource(name, this.runtime)
-    if (this.disposed) this.runtime.faults.report('LEAPGUARD_DISPOSED', 'entry', undefined, new Error('disposed'))
-    else this.registry.set(name, found)
-    return found
   }
 
   /** A rule object that stays in the list keeps hearing of the calls it took. */
@@ -282,12 +273,6 @@ export class Guard {
     if (this.disposed) {
       throw Object.assign(new Error(`${what}: the guard was disposed`), { code: 'ERR_GUARD_DISPOSED' })
     }
-  }
-}
-
-function checkName(name: unknown): asserts name is string {
-  if (typeof name !== 'string' || name === '') {
-    throw invalidArgument(`a resource name must be a non-empty string, got ${name === '' ? "''" : typeof name}`)
   }
 }
 

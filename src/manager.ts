@@ -12,6 +12,7 @@ import {
   show,
 } from '../rules/index.js'
 import { RuleError } from './errors.js'
+import type { Registry } from './registry.js'
 import type { Resource } from './resource.js'
 import type { Runtime } from './runtime.js'
 import type { LoadedRules, ReloadReport, RuleRef, StateName } from './types.js'
@@ -20,13 +21,13 @@ const FAMILIES = ['degrade'] as const
 
 export class RuleManager {
   readonly #runtime: Runtime
-  readonly #resourceOf: (name: string) => Resource
+  readonly #registry: Registry
   /** Rules by resource, in the order of loading. */
   readonly #degrade = new Map<string, readonly NormalizedRule[]>()
 
-  constructor(runtime: Runtime, resourceOf: (name: string) => Resource) {
+  constructor(runtime: Runtime, registry: Registry) {
     this.#runtime = runtime
-    this.#resourceOf = resourceOf
+    this.#registry = registry
   }
 
   /** Replaces the families named in `set`, for every resource. */
@@ -39,19 +40,30 @@ export class RuleManager {
       if (list === undefined) next.set(rule.rule.resource, [rule])
       else list.push(rule)
     }
-    const names = new Set([...this.#degrade.keys(), ...next.keys()])
+    const names = [...new Set([...this.#degrade.keys(), ...next.keys()])]
+    this.#reserve(names)
     this.#degrade.clear()
     for (const [name, list] of next) this.#degrade.set(name, list)
-    return this.#apply([...names], next)
+    return this.#apply(names, next)
   }
 
   /** Replaces the families named in `set`, for one resource. */
   loadFor(resource: string, set: unknown): ReloadReport {
     const degrade = this.#check(set, resource)
     if (degrade === undefined) return this.#report([])
+    this.#reserve([resource])
     if (degrade.length === 0) this.#degrade.delete(resource)
     else this.#degrade.set(resource, degrade)
     return this.#apply([resource], new Map([[resource, degrade]]))
+  }
+
+  /** Gives a new resource the rules in force for its name. The registry asks for it. */
+  equip(resource: Resource): void {
+    const rules = this.#degrade.get(resource.name)
+    if (rules === undefined) return
+    const { time, restartOnChange } = this.#runtime
+    resource.degrade = compileDegrade(rules, [], resource, time.read(), restartOnChange).compiled
+    resource.arrange()
   }
 
   clear(): void {
@@ -81,12 +93,18 @@ export class RuleManager {
     return degrade
   }
 
+  /** While the old rules are in force, so that what is made now shows in the report as changed by this load. */
+  #reserve(names: readonly string[]): void {
+    for (const name of names) this.#registry.reserve(name)
+  }
+
   #apply(names: readonly string[], next: ReadonlyMap<string, readonly NormalizedRule[]>): ReloadReport {
     const { time, restartOnChange, events } = this.#runtime
     const now = time.read()
     const changes: [string, Change][] = []
     for (const name of names) {
-      const resource = this.#resourceOf(name)
+      const resource = this.#registry.get(name)
+      if (resource === undefined) continue // no room: its rules wait until it is made
       const result = compileDegrade(next.get(name) ?? [], resource.degrade, resource, now, restartOnChange)
       resource.degrade = result.compiled
       resource.arrange()
