@@ -23,6 +23,7 @@ import {
 } from './contract.js'
 import type { DegradeRule, DegradeStrategy } from './degrade/rule.js'
 import { ProbeList } from './probe-list.js'
+import { identityOf, MAX_GROWTH, type SavedBreaker } from './saved-breaker.js'
 import { MAX_MS } from './validate.js'
 
 const SLOW_RATIO = 0
@@ -307,7 +308,7 @@ export class Breaker implements CompiledController {
 
   /** One bad probe of one. */
   private reopen(now: number, reason: StateChangeReason): void {
-    this.growth++
+    this.growth = Math.min(MAX_GROWTH, this.growth + 1)
     this.open(now, reason, 1, 1)
   }
 
@@ -375,6 +376,45 @@ export class Breaker implements CompiledController {
     this.dropProbes()
     this.change(State.CLOSED, 'reload', undefined, 0, now)
     return state
+  }
+
+  // ---- from one process to the next ----
+
+  /** What a later process needs to go on from here, as plain JSON; `undefined` if there is nothing to keep. Changes nothing. */
+  saved(now: number): SavedBreaker | undefined {
+    const { growth, takeovers } = this
+    const identity = identityOf(this.rule)
+    if (this.state === State.OPEN) {
+      return { ...identity, state: 'open', openedAt: this.openedAt, jitter: this.jitter, growth, takeovers }
+    }
+    if (this.state === State.HALF_OPEN) {
+      return { ...identity, state: 'half-open', successes: this.successes, growth, takeovers }
+    }
+    if (this.kind === CONSECUTIVE) {
+      return this.streak === 0 ? undefined : { ...identity, state: 'closed', streak: this.streak }
+    }
+    const window = this.window.saved(now)
+    return window.length === 0 ? undefined : { ...identity, state: 'closed', window }
+  }
+
+  /**
+   * Goes on from where a breaker of the same shape was saved; only for a breaker that has just been made. `saved` must be free of faults
+   * (`checkSavedBreaker`). An opening in the future is taken as of `now`; cooldowns follow the rule in force.
+   */
+  restore(saved: SavedBreaker, now: number): void {
+    if (saved.state === 'closed') {
+      this.streak = saved.streak ?? 0
+      this.window.restore(saved.window ?? [], now)
+      return
+    }
+    this.growth = saved.growth
+    this.takeovers = saved.takeovers
+    if (saved.state === 'open') {
+      this.openedAt = Math.min(saved.openedAt, now)
+      this.jitter = saved.jitter
+      this.cooldownMs = this.lengthOfCooldown()
+    } else this.successes = saved.successes
+    this.change(saved.state === 'open' ? State.OPEN : State.HALF_OPEN, 'restored', undefined, 0, now)
   }
 
   /** What can be read of the breaker at `now`. Changes nothing. */

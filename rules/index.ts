@@ -21,7 +21,10 @@ export {
   type DegradeStrategy,
   type NormalizedRule,
   normalizeDegradeRules,
+  sameShape,
+  type WindowShape,
 } from './degrade/rule.js'
 export { outranks, UNKNOWN_WAIT } from './order.js'
+export { checkSavedBreaker, type SavedBreaker } from './saved-breaker.js'
 export { isThenable, swallow } from './thenable.js'
 export { type Fault, isPlainObject, show } from './validate.js'

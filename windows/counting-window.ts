@@ -1,6 +1,9 @@
 // The window a breaker decides on: how many calls, how many of them bad. Hot.
 import { bucketLength, bucketNumber, slotOf } from './bucket-time.js'
 
+/** What a window holds, as plain JSON: its non-empty buckets, oldest first. `start` is in epoch ms. */
+export type SavedBuckets = readonly (readonly [start: number, total: number, bad: number])[]
+
 /**
  * A sliding window of two counts over a ring of buckets aligned to the epoch, with running totals: recording and deciding cost the
  * same whether the ring has 10 buckets or 600.
@@ -84,6 +87,28 @@ export class CountingWindow {
     this.cells.fill(0)
     this.total = 0
     this.bad = 0
+  }
+
+  /** The buckets live at `now`. Changes nothing. O(bucketCount). */
+  saved(now: number): SavedBuckets {
+    const buckets: [number, number, number][] = []
+    if (this.cells === null) return buckets
+    for (let i = this.bucketCount - 1; i >= 0; i--) {
+      const start = this.start - i * this.bucketMs
+      const slot = slotOf(this.slot - i, this.bucketCount)
+      const total = this.cells[slot] as number
+      if (total > 0 && now - start < this.intervalMs) {
+        buckets.push([start, total, this.cells[slot + this.bucketCount] as number])
+      }
+    }
+    return buckets
+  }
+
+  /** Adds saved buckets of a window of the same shape, but for those no longer live at `now`. What lies in the future happened now. */
+  restore(saved: SavedBuckets, now: number): void {
+    for (const [start, total, bad] of saved) {
+      if (now - start < this.intervalMs) this.addMany(Math.min(start, now), total, bad)
+    }
   }
 
   /** Slot for `t`, after rolling forward to it if it is later than the newest bucket; -1 if the ring no longer holds it. */

@@ -57,6 +57,9 @@ export interface DegradeRuleInput {
   dryRun?: boolean
 }
 
+/** How a rule counts: two rules that agree in this can share a window. */
+export type WindowShape = Pick<DegradeRule, 'strategy' | 'statIntervalMs' | 'bucketCount' | 'maxAllowedRtMs'>
+
 /** A degrade rule in force: every option explicit, frozen. `maxAllowedRtMs` and `minRequestAmount` are absent where they are forbidden. */
 export interface DegradeRule extends DegradeRuleInput {
   readonly resource: string
@@ -108,7 +111,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRuleInput>([
   'dryRun',
 ])
 
-const MAX_BUCKETS = 10_000
+export const MAX_BUCKETS = 10_000
 const MAX_PROBES = 10_000
 
 /**
@@ -296,7 +299,7 @@ function readProbeTimeout(checker: Checker, fallback: number): number {
 }
 
 /** Two rules with the same shape can share a window; another shape restarts the rule. */
-export function sameShape(a: DegradeRule, b: DegradeRule): boolean {
+export function sameShape(a: WindowShape, b: WindowShape): boolean {
   return (
     a.strategy === b.strategy &&
     a.statIntervalMs === b.statIntervalMs &&

@@ -205,3 +205,66 @@ describe('reading at a time', () => {
     expect(at(window, 0)).toEqual([1, 1])
   })
 })
+
+describe('saving and restoring', () => {
+  it('keeps what is live, bucket by bucket, and loses nothing else on the way through JSON', () => {
+    const window = tenths()
+    for (const t of [0, 50, 130, 990]) window.add(t, t > 100 ? 1 : 0)
+    const saved = window.saved(990)
+    expect(saved).toEqual([
+      [0, 2, 0],
+      [100, 1, 1],
+      [900, 1, 1],
+    ])
+    const restored = tenths()
+    restored.restore(JSON.parse(JSON.stringify(saved)), 990)
+    expect(sums(restored)).toEqual([4, 2])
+    expect(restored.saved(990)).toEqual(saved)
+    for (const now of [999, 1000, 1099, 1100, 1899, 1900]) {
+      expect(at(restored, now), String(now)).toEqual(at(window, now))
+      expect(restored.saved(now), String(now)).toEqual(window.saved(now))
+    }
+  })
+
+  it('saves nothing of a window that is empty or past', () => {
+    const window = tenths()
+    expect(window.saved(0)).toEqual([])
+    window.add(0, 1)
+    expect(window.saved(1000)).toEqual([])
+    expect(sums(window)).toEqual([1, 1])
+  })
+
+  it('drops at restoring what has aged out meanwhile, strictly at the edge', () => {
+    const saved = [
+      [0, 2, 1],
+      [500, 3, 2],
+    ] as const
+    for (const [now, kept] of [
+      [999.5, [5, 3]],
+      [1000, [3, 2]],
+      [1499.5, [3, 2]],
+      [1500, [0, 0]],
+    ] as const) {
+      const window = tenths()
+      window.restore(saved, now)
+      expect(at(window, now), String(now)).toEqual(kept)
+    }
+  })
+
+  it('takes buckets of the future as of now, so that they age out in one window', () => {
+    const window = tenths()
+    const saved = [
+      [5000, 2, 1],
+      [5100, 1, 1],
+    ] as const
+    window.restore(saved, 250)
+    expect(window.saved(250)).toEqual([[200, 3, 2]])
+    expect(at(window, 1200)).toEqual([0, 0])
+  })
+
+  it('works before the epoch', () => {
+    const window = tenths()
+    window.add(-150, 1)
+    expect(window.saved(-50)).toEqual([[-200, 1, 1]])
+  })
+})
