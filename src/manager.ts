@@ -4,20 +4,16 @@ import {
   compileDegrade,
   type Fate,
   type Fault,
-  isPlainObject,
   type NormalizedRule,
-  normalizeDegradeRules,
   STATE_NAMES,
   State,
-  show,
 } from '../rules/index.js'
 import { RuleError } from './errors.js'
 import type { Registry } from './registry.js'
 import type { Resource } from './resource.js'
+import { checkRuleSet } from './rule-set.js'
 import type { Runtime } from './runtime.js'
 import type { LoadedRules, ReloadReport, RuleRef, StateName } from './types.js'
-
-const FAMILIES = ['degrade'] as const
 
 export class RuleManager {
   readonly #runtime: Runtime
@@ -76,19 +72,7 @@ export class RuleManager {
 
   #check(set: unknown, resource: string | undefined): NormalizedRule[] | undefined {
     const faults: Fault[] = []
-    let degrade: NormalizedRule[] | undefined
-    if (!isPlainObject(set)) {
-      const bound = `an object of rule lists by family (${FAMILIES.join(', ')})`
-      throw new RuleError([{ path: '', value: set, bound, message: `the rules must be ${bound}, got ${show(set)}` }])
-    }
-    for (const family of Object.keys(set)) {
-      if (family === 'degrade') {
-        if (set.degrade !== undefined) degrade = normalizeDegradeRules(set.degrade, 'degrade', faults, resource)
-        continue
-      }
-      const bound = `one of the families ${FAMILIES.join(', ')}`
-      faults.push({ path: family, value: set[family], bound, message: `${family}: must be ${bound}` })
-    }
+    const { degrade } = checkRuleSet(set, resource, faults)
     if (faults.length > 0) throw new RuleError(faults)
     return degrade
   }

@@ -121,6 +121,8 @@ export interface InternalErrorInfo {
 
 /** Rules by family. A family that is absent is left alone. */
 export interface RuleSet {
+  /** For editors: which JSON Schema the file follows. Not looked at. */
+  $schema?: string
   degrade?: readonly DegradeRuleInput[]
 }
 
