@@ -9,7 +9,7 @@
 //
 // Deliberately not done: no timer turns OPEN into HALF_OPEN (a call does, in `take`); a failure that arrives while OPEN neither
 // signals again nor lengthens the cooldown; a result from an earlier era moves nothing unless the rule asks for it.
-import { CountingWindow, StartRing } from '../windows/index.js'
+import { CountingWindow, CountWindow, StartRing } from '../windows/index.js'
 import {
   BlockCode,
   type CompiledController,
@@ -64,7 +64,7 @@ export class Breaker implements CompiledController {
   private late = false
 
   // CLOSED: the window, the run of failures, the calls that still run.
-  private readonly window: CountingWindow
+  private readonly window: CountingWindow | CountWindow
   private streak = 0
   private since: number
   private starts: StartRing | null = null
@@ -87,7 +87,7 @@ export class Breaker implements CompiledController {
   constructor(rule: DegradeRule, host: Host, now: number) {
     this.host = host
     this.rule = rule
-    this.window = new CountingWindow(rule.statIntervalMs, rule.bucketCount)
+    this.window = windowOf(rule)
     this.since = (host.seq + 1) | 0
     this.forced = host.forcedOpen ? FORCED_OPEN : host.forcedClosed ? FORCED_CLOSED : FORCED_NONE
     this.felt = this.forced === FORCED_OPEN ? State.OPEN : State.CLOSED
@@ -393,8 +393,10 @@ export class Breaker implements CompiledController {
     if (this.kind === CONSECUTIVE) {
       return this.streak === 0 ? undefined : { ...identity, state: 'closed', streak: this.streak }
     }
-    const window = this.window.saved(now)
-    return window.length === 0 ? undefined : { ...identity, state: 'closed', window }
+    if (this.window.totalAt(now) === 0) return undefined
+    return this.window instanceof CountWindow
+      ? { ...identity, state: 'closed', calls: this.window.saved() }
+      : { ...identity, state: 'closed', window: this.window.saved(now) }
   }
 
   /**
@@ -404,7 +406,8 @@ export class Breaker implements CompiledController {
   restore(saved: SavedBreaker, now: number): void {
     if (saved.state === 'closed') {
       this.streak = saved.streak ?? 0
-      this.window.restore(saved.window ?? [], now)
+      if (this.window instanceof CountWindow) this.window.restore(saved.calls ?? [], now)
+      else this.window.restore(saved.window ?? [], now)
       return
     }
     this.growth = saved.growth
@@ -443,6 +446,10 @@ export interface BreakerSnapshot {
   probesOut: number
   wouldBlock: number
   forced: 'open' | 'closed' | undefined
+}
+
+function windowOf({ statCallCount, statIntervalMs = 1, bucketCount = 1 }: DegradeRule): CountingWindow | CountWindow {
+  return statCallCount === undefined ? new CountingWindow(statIntervalMs, bucketCount) : new CountWindow(statCallCount)
 }
 
 /** A share that is none would hold a breaker open for ever or let it go early. */

@@ -1,7 +1,14 @@
 // What a breaker leaves behind to be taken up again by another process: plain JSON, checked before it is believed.
-import type { SavedBuckets } from '../windows/index.js'
+import type { SavedBuckets, SavedRuns } from '../windows/index.js'
 import type { StateName } from './contract.js'
-import { type DegradeRule, type DegradeStrategy, MAX_BUCKETS, STRATEGIES, type WindowShape } from './degrade/rule.js'
+import {
+  type DegradeRule,
+  type DegradeStrategy,
+  MAX_BUCKETS,
+  MAX_CALL_COUNT,
+  STRATEGIES,
+  type WindowShape,
+} from './degrade/rule.js'
 import { Checker, type Fault, MAX_MS, show } from './validate.js'
 
 /** Reopenings in a row beyond this lengthen a cooldown no further. */
@@ -11,6 +18,8 @@ export const MAX_GROWTH = 1_000_000
 export interface SavedClosed {
   readonly state: 'closed'
   readonly window?: SavedBuckets
+  /** With `statCallCount`, in place of `window`. */
+  readonly calls?: SavedRuns
   /** `consecutive-errors`: the present run, integer >= 0. */
   readonly streak?: number
 }
@@ -46,26 +55,17 @@ export type SavedBreaker = WindowShape & {
   readonly named?: boolean
 } & (SavedClosed | SavedOpen | SavedHalfOpen)
 
+const SHAPE = ['strategy', 'statIntervalMs', 'bucketCount', 'statCallCount', 'maxAllowedRtMs'] as const
+
 /** Who a saved breaker belongs to: the fields that come before its state. */
-export function identityOf({
-  id,
-  strategy,
-  statIntervalMs,
-  bucketCount,
-  maxAllowedRtMs,
-}: DegradeRule): WindowShape & { id: string } {
-  return {
-    id,
-    strategy,
-    statIntervalMs,
-    bucketCount,
-    ...(maxAllowedRtMs === undefined ? {} : { maxAllowedRtMs }),
-  }
+export function identityOf(rule: DegradeRule): WindowShape & { id: string } {
+  const given = SHAPE.filter((field) => rule[field] !== undefined).map((field) => [field, rule[field]])
+  return { id: rule.id, ...(Object.fromEntries(given) as WindowShape) }
 }
 
-const IDENTITY = ['id', 'named', 'strategy', 'statIntervalMs', 'bucketCount', 'maxAllowedRtMs', 'state'] as const
+const IDENTITY = ['id', 'named', ...SHAPE, 'state'] as const
 const FIELDS: Readonly<Record<StateName, ReadonlySet<string>>> = {
-  closed: new Set([...IDENTITY, 'window', 'streak']),
+  closed: new Set([...IDENTITY, 'window', 'calls', 'streak']),
   open: new Set([...IDENTITY, 'openedAt', 'jitter', 'growth', 'takeovers']),
   'half-open': new Set([...IDENTITY, 'successes', 'growth', 'takeovers']),
 }
@@ -87,15 +87,14 @@ export function checkSavedBreaker(value: Readonly<Record<string, unknown>>, path
   if (strategy === 'slow-call-ratio')
     checker.number('maxAllowedRtMs', { min: 0, max: MAX_MS, integer: true }, undefined)
   else if (strategy !== undefined) checker.forbidden('maxAllowedRtMs', `only slow-call-ratio has it, not ${strategy}`)
-  const statIntervalMs = checker.number('statIntervalMs', { min: 1, max: MAX_MS, integer: true }, undefined)
-  const bucketCount = checker.number('bucketCount', { min: 1, max: MAX_BUCKETS, integer: true }, undefined)
-  if (statIntervalMs % bucketCount > 0) checker.fault('bucketCount', `a divisor of ${statIntervalMs}`)
+  const checkCounts = checkWindowShape(checker, strategy)
   const state = checker.oneOf('state', STATES, undefined)
   if (state === undefined) return
   checker.knownFields(FIELDS[state])
   if (state === 'closed') {
-    checkClosed(checker, strategy)
-    if (value.window !== undefined) checkBuckets(value.window, statIntervalMs, bucketCount, `${path}.window`, faults)
+    if (strategy === 'consecutive-errors') checker.number('streak', COUNT, 0)
+    else checker.forbidden('streak', 'only consecutive-errors counts a run')
+    checkCounts(value, path, faults)
     return
   }
   checker.number('growth', { min: 0, max: MAX_GROWTH, integer: true }, undefined)
@@ -107,38 +106,81 @@ export function checkSavedBreaker(value: Readonly<Record<string, unknown>>, path
   }
 }
 
-function checkClosed(checker: Checker, strategy: DegradeStrategy | undefined): void {
-  if (strategy === 'consecutive-errors') {
-    checker.number('streak', COUNT, 0)
-    checker.forbidden('window', 'consecutive-errors counts a run, not a window')
-  } else checker.forbidden('streak', 'only consecutive-errors counts a run')
+type CountsCheck = (value: Readonly<Record<string, unknown>>, path: string, faults: Fault[]) => void
+
+/** Checks how the window is cut, and returns what checks the counts in it. */
+function checkWindowShape(checker: Checker, strategy: DegradeStrategy | undefined): CountsCheck {
+  const consecutive = strategy === 'consecutive-errors'
+  if (consecutive) checker.forbidden('statCallCount', 'consecutive-errors counts a run, not a window')
+  if (!consecutive && checker.has('statCallCount')) {
+    const why = 'the window is one of calls'
+    for (const field of ['statIntervalMs', 'bucketCount', 'window']) checker.forbidden(field, why)
+    const size = checker.number('statCallCount', { min: 1, max: MAX_CALL_COUNT, integer: true }, undefined)
+    return ({ calls }, path, faults) => {
+      if (calls !== undefined) checkRuns(calls, size, `${path}.calls`, faults)
+    }
+  }
+  const why = consecutive ? 'consecutive-errors counts a run, not a window' : 'the window is one of time'
+  checker.forbidden('calls', why)
+  if (consecutive) checker.forbidden('window', why)
+  const statIntervalMs = checker.number('statIntervalMs', { min: 1, max: MAX_MS, integer: true }, undefined)
+  const bucketCount = checker.number('bucketCount', { min: 1, max: MAX_BUCKETS, integer: true }, undefined)
+  if (statIntervalMs % bucketCount > 0) checker.fault('bucketCount', `a divisor of ${statIntervalMs}`)
+  return ({ window }, path, faults) => {
+    // Where the shape is at fault, and has been named, its counts cannot be judged.
+    if (consecutive || window === undefined || !Number.isInteger(statIntervalMs / bucketCount)) return
+    checkBuckets(window, statIntervalMs, bucketCount, `${path}.window`, faults)
+  }
+}
+
+function fault(faults: Fault[], path: string, value: unknown, bound: string): void {
+  faults.push({ path, value, bound, message: `${path}: must be ${bound}, got ${show(value)}` })
 }
 
 /** Buckets `[start, total, bad]`, each at an edge, oldest first, all of them within one window. */
 function checkBuckets(value: unknown, intervalMs: number, bucketCount: number, path: string, faults: Fault[]): void {
   const bucketMs = intervalMs / bucketCount
-  const fault = (at: string, what: unknown, bound: string) =>
-    faults.push({ path: at, value: what, bound, message: `${at}: must be ${bound}, got ${show(what)}` })
-  if (!Array.isArray(value) || value.length > bucketCount) {
-    fault(path, value, `an array of at most ${bucketCount} buckets [start, total, bad]`)
+  let [earliest, latest] = [-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+  checkRows(value, bucketCount, ['start', 'total', 'bad'], path, faults, (at, [start = 0, total = 0, bad = 0]) => {
+    if (start % bucketMs !== 0 || start < earliest || start > latest) {
+      const bound = `a multiple of ${bucketMs}, later than the one before and in one window with the first`
+      fault(faults, `${at}[0]`, start, bound)
+      return
+    }
+    latest = Math.min(latest, start + intervalMs - bucketMs)
+    earliest = start + bucketMs
+    if (total < 1 || total > MAX_CALLS) fault(faults, `${at}[1]`, total, `an integer >= 1 and <= ${MAX_CALLS}`)
+    else if (bad < 0 || bad > total) fault(faults, `${at}[2]`, bad, `an integer >= 0 and <= ${total}`)
+  })
+}
+
+/** Runs `[bad, times]` of equal calls, no more of them than the window holds. */
+function checkRuns(value: unknown, size: number, path: string, faults: Fault[]): void {
+  let left = size
+  checkRows(value, size, ['bad', 'times'], path, faults, (at, [bad = 0, times = 0]) => {
+    if (bad !== 0 && bad !== 1) fault(faults, `${at}[0]`, bad, '0 or 1')
+    if (times < 1 || times > left) fault(faults, `${at}[1]`, times, `an integer >= 1 and <= ${left}`)
+    else left -= times
+  })
+}
+
+/** An array of at most `most` rows, each of as many integers as it has columns. */
+function checkRows(
+  value: unknown,
+  most: number,
+  columns: readonly string[],
+  path: string,
+  faults: Fault[],
+  check: (path: string, row: readonly number[]) => void,
+): void {
+  const shape = `[${columns.join(', ')}]`
+  if (!Array.isArray(value) || value.length > most) {
+    fault(faults, path, value, `an array of at most ${most} rows ${shape}`)
     return
   }
-  if (!Number.isInteger(bucketMs)) return // The shape is at fault, and has been named.
-  let [earliest, latest] = [-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
-  Array.from(value as unknown[]).forEach((bucket, i) => {
+  Array.from(value as unknown[]).forEach((row, i) => {
     const at = `${path}[${i}]`
-    if (!Array.isArray(bucket) || bucket.length !== 3 || !bucket.every(Number.isSafeInteger)) {
-      fault(at, bucket, 'three integers [start, total, bad]')
-      return
-    }
-    const [start, total, bad] = bucket as [number, number, number]
-    if (start % bucketMs !== 0 || start < earliest || start > latest) {
-      fault(`${at}[0]`, start, `a multiple of ${bucketMs}, later than the one before and in one window with the first`)
-      return
-    }
-    if (i === 0) latest = start + intervalMs - bucketMs
-    earliest = start + bucketMs
-    if (total < 1 || total > MAX_CALLS) fault(`${at}[1]`, total, `an integer >= 1 and <= ${MAX_CALLS}`)
-    else if (bad < 0 || bad > total) fault(`${at}[2]`, bad, `an integer >= 0 and <= ${total}`)
+    if (Array.isArray(row) && row.length === columns.length && row.every(Number.isSafeInteger)) check(at, row)
+    else fault(faults, at, row, `${columns.length} integers ${shape}`)
   })
 }

@@ -12,6 +12,7 @@ export {
 export {
   type Clock,
   CountingWindow,
+  CountWindow,
   LeapArray,
   type LeapArrayOptions,
   PreciseClock,

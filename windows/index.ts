@@ -1,4 +1,5 @@
 export { type Clock, ManualClock, PreciseClock } from './clock.js'
+export { CountWindow, type SavedRuns } from './count-window.js'
 export { CountingWindow, type SavedBuckets } from './counting-window.js'
 export { LeapArray, type LeapArrayOptions } from './leap-array.js'
 export { StartRing, startBucketMs } from './start-ring.js'

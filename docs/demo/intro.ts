@@ -39,7 +39,8 @@ export function renderIntro({ plan, rules, others, file, url }: Intro, paint: Pa
 /** One rule in one sentence, e.g. `errors: opens when 0.3 of at least 20 calls in 1 s fail; probes after 1 s`. */
 export function describeRule(rule: DegradeRule): string {
   const least = rule.comparison === 'above' ? 'more than ' : ''
-  const window = `in ${length(rule.statIntervalMs)}`
+  const { statIntervalMs } = rule
+  const window = statIntervalMs === undefined ? `of the last ${rule.statCallCount}` : `in ${length(statIntervalMs)}`
   const calls = `of at least ${rule.minRequestAmount} calls ${window}`
   const measure = {
     'error-ratio': `${least}${rule.threshold} ${calls} fail`,

@@ -65,19 +65,25 @@ export function catches(rule: DegradeRule, health: Health): boolean {
 function callsPerSecond(rules: readonly DegradeRule[]): number {
   const piles = rules.filter((rule) => rule.strategy === 'slow-call-ratio').map((rule) => fillMs(rule) + lagMs(rule))
   const unhurried = Math.floor((PILE * 1000) / Math.max(1, ...piles))
-  const needed = Math.ceil(longest(rules, (rule) => (1250 * callsNeeded(rule)) / rule.statIntervalMs))
+  const needed = Math.ceil(longest(rules, (rule) => (1250 * callsNeeded(rule)) / windowMs(rule)))
   return Math.min(MAX_CALLS_PER_SECOND, Math.max(needed, Math.max(5, Math.min(CALLS_PER_SECOND, unhurried))))
 }
 
 /** Time for a window that is full of good calls to reach the threshold, and for the calls it needs to arrive. */
 function opensWithinMs(rule: DegradeRule, pace: number): number {
   const isRatio = rule.strategy === 'slow-call-ratio' || rule.strategy === 'error-ratio'
-  const arrivalMs = (1000 * (isRatio ? callsNeeded(rule) : rule.threshold)) / pace
+  const share = rule.threshold * (rule.statCallCount ?? 0)
+  const arrivalMs = (1000 * (isRatio ? Math.max(share, callsNeeded(rule)) : rule.threshold)) / pace
   return lagMs(rule) + Math.max(arrivalMs, isRatio ? fillMs(rule) : 0)
 }
 
 function fillMs(rule: DegradeRule): number {
-  return rule.threshold * rule.statIntervalMs
+  return rule.threshold * (rule.statIntervalMs ?? 0)
+}
+
+/** A window of calls lets them take their time. */
+function windowMs({ statIntervalMs = Number.POSITIVE_INFINITY }: DegradeRule): number {
+  return statIntervalMs
 }
 
 /** A running call is noticed as slow up to an eighth of the limit late. */
@@ -118,9 +124,9 @@ function blindSpots(rules: readonly DegradeRule[]): string[] {
 }
 
 function starved(rules: readonly DegradeRule[], pace: number): string[] {
-  const hungry = rules.filter((rule) => callsNeeded(rule) > (pace * rule.statIntervalMs) / 1000)
+  const hungry = rules.filter((rule) => callsNeeded(rule) > (pace * windowMs(rule)) / 1000)
   return hungry.map((rule) => {
-    const span = `${callsNeeded(rule)} calls within ${rule.statIntervalMs} ms`
+    const span = `${callsNeeded(rule)} calls within ${windowMs(rule)} ms`
     return `'${rule.id}' needs ${span}, more than this demo makes (${pace} a second)`
   })
 }

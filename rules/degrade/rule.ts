@@ -26,11 +26,16 @@ export interface DegradeRuleInput {
   comparison?: 'at-or-above' | 'above'
   /** A call is slow if it took longer than this. Integer ms >= 0; required for `slow-call-ratio`, forbidden elsewhere. */
   maxAllowedRtMs?: number
-  /** Length of the whole window, integer ms, 1 to 2^30. Default 10,000. Without effect on `consecutive-errors`. */
+  /** Length of the whole window, integer ms, 1 to 2^30. Default 10,000; none with `statCallCount`. Without effect on `consecutive-errors`. */
   statIntervalMs?: number
   /** Buckets of the window, 1 to 10,000; must divide `statIntervalMs`. Default 10; if that does not divide, the largest divisor up to 20. */
   bucketCount?: number
-  /** Calls the window must hold before it is judged, integer >= 1. Default 20 for ratios, 1 for `error-count`; forbidden for `consecutive-errors`. */
+  /**
+   * Judge the last so many finished calls instead of a span of time: integer 1 to 100,000; then `statIntervalMs` and `bucketCount` are
+   * forbidden. Forbidden for `consecutive-errors`. Costs one byte per call it looks back over. Default: a span of time.
+   */
+  statCallCount?: number
+  /** Calls the window must hold before it is judged, integer >= 1, at most `statCallCount`. Default 20 for ratios, 1 for `error-count`; forbidden for `consecutive-errors`. */
   minRequestAmount?: number
   /** How long the breaker stays open, integer ms, 1 to 2^30. Default 10,000. */
   cooldownMs?: number
@@ -58,9 +63,12 @@ export interface DegradeRuleInput {
 }
 
 /** How a rule counts: two rules that agree in this can share a window. */
-export type WindowShape = Pick<DegradeRule, 'strategy' | 'statIntervalMs' | 'bucketCount' | 'maxAllowedRtMs'>
+export type WindowShape = Pick<
+  DegradeRule,
+  'strategy' | 'statIntervalMs' | 'bucketCount' | 'statCallCount' | 'maxAllowedRtMs'
+>
 
-/** A degrade rule in force: every option explicit, frozen. `maxAllowedRtMs` and `minRequestAmount` are absent where they are forbidden. */
+/** A degrade rule in force: every option explicit, frozen. Options that another one forbids are absent, and so is `statCallCount` where a span of time is judged. */
 export interface DegradeRule extends DegradeRuleInput {
   readonly resource: string
   readonly id: string
@@ -68,8 +76,9 @@ export interface DegradeRule extends DegradeRuleInput {
   readonly threshold: number
   readonly comparison: 'at-or-above' | 'above'
   readonly maxAllowedRtMs?: number
-  readonly statIntervalMs: number
-  readonly bucketCount: number
+  readonly statIntervalMs?: number
+  readonly bucketCount?: number
+  readonly statCallCount?: number
   readonly minRequestAmount?: number
   readonly cooldownMs: number
   readonly cooldownMultiplier: number
@@ -98,6 +107,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRuleInput>([
   'maxAllowedRtMs',
   'statIntervalMs',
   'bucketCount',
+  'statCallCount',
   'minRequestAmount',
   'cooldownMs',
   'cooldownMultiplier',
@@ -112,6 +122,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRuleInput>([
 ])
 
 export const MAX_BUCKETS = 10_000
+export const MAX_CALL_COUNT = 100_000
 const MAX_PROBES = 10_000
 
 /**
@@ -206,14 +217,14 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
   const id = checker.name('id', false)
   const strategy = checker.oneOf('strategy', STRATEGIES, undefined)
   const comparison = checker.oneOf('comparison', ['at-or-above', 'above'], 'at-or-above') ?? 'at-or-above'
-  const threshold = readThreshold(checker, strategy, comparison === 'above')
+  const window = readWindow(checker, strategy)
+  const threshold = readThreshold(checker, strategy, comparison === 'above', window.statCallCount)
   const slow = strategy === 'slow-call-ratio'
 
   const maxAllowedRtMs = slow ? checker.number('maxAllowedRtMs', { min: 0, max: MAX_MS, integer: true }, undefined) : 0
   if (!slow && strategy !== undefined)
     checker.forbidden('maxAllowedRtMs', `only slow-call-ratio has it, not ${strategy}`)
-  const { statIntervalMs, bucketCount } = readWindow(checker)
-  const minRequestAmount = readMinimum(checker, strategy)
+  const minRequestAmount = readMinimum(checker, strategy, window.statCallCount)
 
   const cooldownMs = checker.number('cooldownMs', { min: 1, max: MAX_MS, integer: true }, 10_000)
   const cooldownMultiplier = checker.number('cooldownMultiplier', { min: 1 }, 1)
@@ -235,8 +246,7 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
     threshold,
     comparison,
     ...(slow ? { maxAllowedRtMs } : {}),
-    statIntervalMs,
-    bucketCount,
+    ...window,
     ...(minRequestAmount === undefined ? {} : { minRequestAmount }),
     cooldownMs,
     cooldownMultiplier,
@@ -252,13 +262,18 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
   return { rule, checker }
 }
 
-function readThreshold(checker: Checker, strategy: DegradeStrategy | undefined, above: boolean): number {
+function readThreshold(
+  checker: Checker,
+  strategy: DegradeStrategy | undefined,
+  above: boolean,
+  statCallCount: number | undefined,
+): number {
   switch (strategy) {
     case 'slow-call-ratio':
     case 'error-ratio':
       return checker.number('threshold', { min: 0, max: 1, exclusive: !above }, undefined)
     case 'error-count':
-      return checker.number('threshold', { min: above ? 0 : 1 }, undefined)
+      return readCount(checker, above, statCallCount)
     case 'consecutive-errors':
       return checker.number('threshold', { min: above ? 0 : 1, integer: true }, undefined)
     case undefined:
@@ -266,7 +281,29 @@ function readThreshold(checker: Checker, strategy: DegradeStrategy | undefined, 
   }
 }
 
-function readWindow(checker: Checker): { statIntervalMs: number; bucketCount: number } {
+/** A count that the last `statCallCount` calls can reach: a rule that can never open is a mistake. */
+function readCount(checker: Checker, above: boolean, statCallCount: number | undefined): number {
+  const threshold = checker.number('threshold', { min: above ? 0 : 1 }, undefined)
+  if (statCallCount !== undefined && (above ? threshold >= statCallCount : threshold > statCallCount)) {
+    checker.fault('threshold', `a count ${above ? '<' : '<='} statCallCount (${statCallCount}), or it never opens`)
+  }
+  return threshold
+}
+
+type Window = Pick<DegradeRule, 'statIntervalMs' | 'bucketCount' | 'statCallCount'>
+
+function readWindow(checker: Checker, strategy: DegradeStrategy | undefined): Window {
+  if (!checker.has('statCallCount')) return readInterval(checker)
+  if (strategy === 'consecutive-errors') {
+    checker.forbidden('statCallCount', 'consecutive-errors counts a run, not a window')
+    return readInterval(checker)
+  }
+  checker.forbidden('statIntervalMs', 'statCallCount looks back over calls, not over time')
+  checker.forbidden('bucketCount', 'statCallCount looks back over calls, not over time')
+  return { statCallCount: checker.number('statCallCount', { min: 1, max: MAX_CALL_COUNT, integer: true }, undefined) }
+}
+
+function readInterval(checker: Checker): Window {
   const statIntervalMs = checker.number('statIntervalMs', { min: 1, max: MAX_MS, integer: true }, 10_000)
   if (!checker.has('bucketCount')) return { statIntervalMs, bucketCount: defaultBucketCount(statIntervalMs) }
   const bucketCount = checker.number('bucketCount', { min: 1, max: MAX_BUCKETS, integer: true }, 1)
@@ -286,12 +323,21 @@ function defaultBucketCount(statIntervalMs: number): number {
   return 1
 }
 
-function readMinimum(checker: Checker, strategy: DegradeStrategy | undefined): number | undefined {
+function readMinimum(
+  checker: Checker,
+  strategy: DegradeStrategy | undefined,
+  statCallCount: number | undefined,
+): number | undefined {
   if (strategy === 'consecutive-errors') {
     checker.forbidden('minRequestAmount', 'consecutive-errors counts a run, not a window')
     return undefined
   }
-  return checker.number('minRequestAmount', { min: 1, integer: true }, strategy === 'error-count' ? 1 : 20)
+  const usual = strategy === 'error-count' ? 1 : 20
+  if (statCallCount === undefined || checker.isFaulty('statCallCount')) {
+    return checker.number('minRequestAmount', { min: 1, integer: true }, usual)
+  }
+  const range = { min: 1, max: statCallCount, integer: true }
+  return checker.number('minRequestAmount', range, Math.min(usual, statCallCount))
 }
 
 function readProbeTimeout(checker: Checker, fallback: number): number {
@@ -304,6 +350,7 @@ export function sameShape(a: WindowShape, b: WindowShape): boolean {
     a.strategy === b.strategy &&
     a.statIntervalMs === b.statIntervalMs &&
     a.bucketCount === b.bucketCount &&
+    a.statCallCount === b.statCallCount &&
     a.maxAllowedRtMs === b.maxAllowedRtMs
   )
 }

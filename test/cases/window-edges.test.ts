@@ -1,5 +1,5 @@
-// Window edges and counter arithmetic (F16 to F18, F20, F21).
-import { CountingWindow, LeapArray } from 'leapguard'
+// Window edges and counter arithmetic (F16 to F21).
+import { CountingWindow, CountWindow, LeapArray } from 'leapguard'
 import { describe, expect, it } from 'vitest'
 import {
   ALL,
@@ -332,6 +332,53 @@ describe('calls refused while open', () => {
       await endAll(calls.slice(5), 'failure')
       expect(s.states.at(-1)).toMatchObject({ from: 'closed', to: 'open', value: 0.5, total: 10 })
       expect(s.totals).toMatchObject({ blocked: 1000, failed: 5, succeeded: 5 })
+    })
+  }
+})
+
+describe('30 calls that are slow and failed, then 30 fast and fine ones, in a window of 10 calls', () => {
+  it('F19 CountWindow clears every counter together', () => {
+    const window = new CountWindow(10)
+    const seen = Array.from({ length: 60 }, (_, i) => {
+      window.add(i, i < 30 ? 3 : 0)
+      const { total, bad, slow, badAndSlow } = window
+      // Derived: fine, only failed, only slow.
+      const parts = [total - bad - slow + badAndSlow, bad - badAndSlow, slow - badAndSlow, badAndSlow]
+      expect(parts.every((part) => part >= 0 && part <= total)).toBe(true)
+      expect([total, badAndSlow <= bad, badAndSlow <= slow]).toEqual([Math.min(10, i + 1), true, true])
+      return [bad, slow, badAndSlow]
+    })
+    expect(seen[29]).toEqual([10, 10, 10])
+    expect(seen[34]).toEqual([5, 5, 5])
+    expect(seen.slice(39)).toEqual(new Array(21).fill([0, 0, 0]))
+  })
+
+  for (const { way, epoch, label } of variants(ALL)) {
+    it(`F19 two rules of one guard agree at every step, and end at none of 10 (${label})`, async () => {
+      const last = { statCallCount: 10, threshold: 1 } as const
+      const s = stage(
+        [
+          { ...last, id: 'failed', strategy: 'error-ratio', comparison: 'above' },
+          { ...last, id: 'slow', strategy: 'slow-call-ratio', maxAllowedRtMs: 50 },
+        ],
+        epoch,
+      )
+      const seen: [number, number, number][] = []
+      for (let i = 0; i < 60; i++) {
+        s.at(1000 * i)
+        // Every tenth is failed and fast, or the slow rule would open.
+        const lastsMs = i < 30 && i % 10 !== 9 ? 60 : 5
+        expect(await s.run(way, i < 30 ? 'failure' : 'success', lastsMs)).toBe('admitted')
+        const [failed, slow] = [s.rule('failed'), s.rule('slow')]
+        expect([failed.state, slow.state, slow.total]).toEqual(['closed', 'closed', failed.total])
+        // No call here is slow and fine.
+        expect(0 <= slow.bad && slow.bad <= failed.bad && failed.bad <= failed.total && failed.total <= 10).toBe(true)
+        seen.push([failed.total, failed.bad, slow.bad])
+      }
+      expect(seen[29]).toEqual([10, 10, 9])
+      expect(seen[34]).toEqual([10, 5, 4])
+      expect(seen[39]).toEqual([10, 0, 0])
+      expect(seen[59]).toEqual([10, 0, 0])
     })
   }
 })

@@ -46,6 +46,14 @@ describe('planRun', () => {
     expect(starved.warnings).toEqual([expect.stringMatching(/'slowness' needs 5000 calls within 1000 ms/)])
   })
 
+  it('gives a rule of the last calls as many as it needs, in whatever time they take', () => {
+    const { statIntervalMs: _, ...errors } = ERRORS
+    const plan = planRun(rulesOf({ ...errors, statCallCount: 5000, threshold: 0.4 }, SLOWNESS))
+    expect([plan.callsPerSecond, plan.warnings]).toEqual([250, []])
+    // 2,000 failed calls at 250 a second.
+    expect(plan.phases[1]?.slices).toBeGreaterThanOrEqual(8)
+  })
+
   it('says which phases no rule can catch', () => {
     expect(planRun(rulesOf(ERRORS)).warnings).toEqual([
       expect.stringContaining('the slow phase'),

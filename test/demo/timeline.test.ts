@@ -113,6 +113,12 @@ describe('renderIntro', () => {
 describe('describeRule', () => {
   const described = (...rules: readonly RuleInput[]) => rulesOf(...rules).map(describeRule)
 
+  it('says how many calls a rule looks back over', () => {
+    expect(described({ id: 'last', strategy: 'error-ratio', threshold: 0.5, statCallCount: 50 })).toEqual([
+      'last: opens when 0.5 of at least 20 calls of the last 50 fail; probes after 10 s',
+    ])
+  })
+
   it('puts every strategy in one sentence', () => {
     expect(
       described(

@@ -20,6 +20,9 @@ const GIVEN: readonly Fields[] = STRATEGIES.flatMap((strategy) => {
   return [least, { ...least, cooldownMs: 700, probeCount: 3 }]
 })
 
+/** A rule that has a window of calls, and so another set of options in force. */
+const LAST_CALLS: Fields = { resource: 'r', strategy: 'error-ratio', threshold: 1, statCallCount: 7 }
+
 /** The rule in force; throws a RuleError if the rule is refused. */
 function load(fields: Fields): Fields {
   const guard = createGuard()
@@ -44,7 +47,7 @@ function evaluate(code: string, rule: Fields): unknown {
   return runInNewContext(code, { ...rule, ...limit, max: Math.max })
 }
 
-/** `x`, `required` or `absent`, each perhaps "for" some strategies; parts are set apart by semicolons. */
+/** `x`, `required`, `none` (may be given) or `absent` (may not), each perhaps "for" some strategies; parts are set apart by semicolons. */
 function defaultFor(cell: string, strategy: string): string {
   for (const part of cell.split(';')) {
     const [what = '', strategies] = part.split(/ for (?=`)/)
@@ -64,6 +67,9 @@ function mistakes(row: Row, given: Fields): string[] {
   if (expected === 'absent') {
     return seen === undefined && faultsOf({ ...given, [name]: 1 }).includes(name) ? [] : [`${name} may be given`]
   }
+  if (expected === 'none') {
+    return seen === undefined ? [] : [`${name} has a default`]
+  }
   if (given[name] !== undefined) return []
   const value = evaluate(expected, load(given))
   return Object.is(value, seen) ? [] : [`${name} of ${given.strategy} is ${seen}, not ${value}`]
@@ -82,7 +88,7 @@ function boundsOf(cell: string): Bounds | undefined {
 
 describe('the table of options', () => {
   it('names every option of a rule in force, and no other', () => {
-    const inForce = new Set(GIVEN.flatMap((given) => Object.keys(load(given))))
+    const inForce = new Set([...GIVEN, LAST_CALLS].flatMap((given) => Object.keys(load(given))))
     expect(namesIn(table, 'option').sort()).toEqual([...inForce].sort())
   })
 
@@ -101,7 +107,7 @@ describe('the table of options', () => {
 
   it('gives the bounds that the library keeps', () => {
     const bounded = table.filter((row) => boundsOf(row.bounds as string) !== undefined)
-    expect(bounded).toHaveLength(11)
+    expect(bounded).toHaveLength(12)
     for (const row of bounded) {
       const name = namesIn([row], 'option')[0] as string
       const { integer, min, max } = boundsOf(row.bounds as string) as Bounds

@@ -1,9 +1,9 @@
 // The rings against a naive list of timestamps, wherever the clock stands and however long it idles.
 import fc from 'fast-check'
-import { CountingWindow, LeapArray } from 'leapguard'
+import { CountingWindow, CountWindow, LeapArray } from 'leapguard'
 import { describe, expect, it, vi } from 'vitest'
 import { anyStart, longWait, shortWait } from '../support/model-arbitraries.js'
-import { NaiveRing, NaiveWindow } from '../support/model-window.js'
+import { NaiveLast, NaiveRing, NaiveWindow } from '../support/model-window.js'
 
 // Thousands of random schedules; more than enough on a slow machine.
 vi.setConfig({ testTimeout: 60_000 })
@@ -48,6 +48,31 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<Write>({ kind: 'look' }) },
 )
 
+describe('the window of the last calls against a naive list', () => {
+  it('shows the same total and bad count after every step, and after being saved and restored', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constantFrom(100, 1000)),
+        fc.array(fc.record({ write, restart: fc.boolean() }), { maxLength: 60, size: 'max' }),
+        (size, moves) => {
+          let window = new CountWindow(size)
+          const naive = new NaiveLast(size)
+          for (const { write, restart } of moves) {
+            apply(window, naive, 0, write)
+            if (restart) {
+              const saved = window.saved()
+              window = new CountWindow(size)
+              window.restore(JSON.parse(JSON.stringify(saved)), 0)
+            }
+            expect({ total: window.total, bad: window.bad }).toEqual(naive.count(0))
+          }
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+})
+
 describe('the counting window against a naive list', () => {
   it('shows the same total and bad count after every step', () => {
     fc.assert(
@@ -67,6 +92,12 @@ describe('the counting window against a naive list', () => {
             const later = stepped(now, ahead, length)
             expect({ total: window.totalAt(later), bad: window.badAt(later) }).toEqual(naive.count(later))
             if (write.kind === 'look') continue
+            const restored = new CountingWindow(length * count, count)
+            restored.restore(window.saved(now), now)
+            expect([restored.totalAt(later), restored.badAt(later)]).toEqual([
+              window.totalAt(later),
+              window.badAt(later),
+            ])
             window.roll(now)
             expect({ total: window.total, bad: window.bad }).toEqual(naive.count(now))
           }
@@ -152,7 +183,12 @@ describe('the counting window against a naive list', () => {
   })
 })
 
-const apply = (window: CountingWindow, naive: NaiveWindow, now: number, write: Write): void => {
+const apply = (
+  window: CountingWindow | CountWindow,
+  naive: NaiveWindow | NaiveLast,
+  now: number,
+  write: Write,
+): void => {
   if (write.kind === 'add') {
     window.add(now, write.bad)
     naive.book(now, 1, write.bad)

@@ -76,6 +76,16 @@ it.each<[string, Fields[], Fields[], (number | undefined)[]]>([
     [1, 0],
   ],
   [
+    'unnamed changed rules by how many calls they look back over',
+    [{ ...ratio, statCallCount: 30 }, ratio, { ...ratio, statCallCount: 40 }],
+    [
+      { ...ratio, statCallCount: 40, threshold: 0.9 },
+      { ...ratio, statCallCount: 50 },
+      { ...ratio, cooldownMs: 5 },
+    ],
+    [2, undefined, 1],
+  ],
+  [
     'unnamed changed rules in order by strategy and window',
     [ratio, { ...ratio, statIntervalMs: 5000 }, ratio],
     [

@@ -86,6 +86,30 @@ describe('closed', () => {
     expect(later.state).toBe('closed')
   })
 
+  it('keeps the last calls in their order, however old they are', () => {
+    const fields = { ...count, strategy: 'error-ratio', threshold: 0.5, statCallCount: 4 } as const
+    const rig = new Rig(fields)
+    for (const outcome of ['failure', 'success', 'success', 'success', 'failure'] as const) rig.call(outcome)
+    const saved = save(rig)
+    expect(saved).toEqual({
+      id: 'it',
+      strategy: 'error-ratio',
+      statCallCount: 4,
+      state: 'closed',
+      calls: [
+        [0, 3],
+        [1, 1],
+      ],
+    })
+    const later = resume(saved, fields, 1e12)
+    expect(later.counts).toEqual([4, 1])
+    for (const outcome of ['success', 'success', 'success'] as const) later.call(outcome)
+    expect(later.counts).toEqual([4, 1])
+    later.call('success')
+    expect(later.counts).toEqual([4, 0])
+    expect(new Rig(fields).breaker.saved(0)).toBeUndefined()
+  })
+
   it('keeps the run of failures', () => {
     const rig = new Rig(row)
     rig.call('failure')
@@ -255,12 +279,31 @@ describe('the checker', () => {
   const closed = { ...shape, state: 'closed', window: [[100, 3, 1]] }
   const inRow = { ...shape, strategy: 'consecutive-errors', state: 'closed', streak: 2 }
 
-  it.each([open, halfOpen, closed, inRow, { ...closed, named: true }, { ...closed, window: [] }])(
-    'accepts %j',
-    (value) => {
-      expect(faultsOf(value)).toEqual([])
-    },
-  )
+  const { statIntervalMs: _interval, bucketCount: _buckets, ...noSpan } = shape
+  const calls = {
+    ...noSpan,
+    statCallCount: 5,
+    state: 'closed',
+    calls: [
+      [0, 2],
+      [1, 3],
+    ],
+  }
+  const openCalls = { ...open, statIntervalMs: undefined, bucketCount: undefined, statCallCount: 5 }
+
+  it.each([
+    open,
+    halfOpen,
+    closed,
+    inRow,
+    calls,
+    { ...calls, calls: undefined },
+    openCalls,
+    { ...closed, named: true },
+    { ...closed, window: [] },
+  ])('accepts %j', (value) => {
+    expect(faultsOf(value)).toEqual([])
+  })
 
   it.each<[object, string[]]>([
     [{ ...open, id: '' }, ['id']],
@@ -283,6 +326,28 @@ describe('the checker', () => {
     [{ ...closed, streak: 1 }, ['streak']],
     [{ ...inRow, window: [] }, ['window']],
     [{ ...inRow, streak: -1 }, ['streak']],
+    [{ ...closed, calls: [] }, ['calls']],
+    [{ ...closed, statIntervalMs: undefined, window: 5 }, ['statIntervalMs']],
+    [{ ...inRow, calls: [] }, ['calls']],
+    [{ ...inRow, statCallCount: 5 }, ['statCallCount']],
+    [{ ...calls, statIntervalMs: 1000, bucketCount: 10, window: [] }, ['statIntervalMs', 'bucketCount', 'window']],
+    [{ ...calls, statCallCount: 0, calls: [] }, ['statCallCount']],
+    [{ ...calls, statCallCount: 100_001 }, ['statCallCount']],
+    [{ ...calls, calls: 'none' }, ['calls']],
+    [{ ...calls, calls: [[0, 1, 1]] }, ['calls[0]']],
+    [{ ...calls, calls: [[2, 1]] }, ['calls[0][0]']],
+    [
+      {
+        ...calls,
+        calls: [
+          [0, 0],
+          [1, 5],
+          [0, 1],
+        ],
+      },
+      ['calls[0][1]', 'calls[2][1]'],
+    ],
+    [{ ...openCalls, calls: [] }, ['calls']],
     [{ ...closed, window: {} }, ['window']],
     [{ ...closed, window: [7] }, ['window[0]']],
     [{ ...closed, window: new Array(2) }, ['window[0]', 'window[1]']],

@@ -38,6 +38,8 @@ interface Numbers {
   readonly comparison: 'above' | 'at-or-above'
   readonly bucketMs: number
   readonly bucketCount: number
+  /** How many calls it looks back over; undefined: a span of time. */
+  readonly calls: number | undefined
   readonly min: number
   readonly limit: number
   readonly cooldownMs: number
@@ -52,14 +54,22 @@ interface Numbers {
   readonly dryRun: boolean
 }
 
+const windowFrom = (strategy: Strategy, n: Numbers): Partial<RuleDraft> => {
+  const span = { statIntervalMs: n.bucketMs * n.bucketCount, bucketCount: n.bucketCount }
+  if (strategy === 'consecutive-errors') return span
+  if (n.calls === undefined) return { ...span, minRequestAmount: n.min }
+  // A count that so few calls cannot reach would be refused.
+  const least = strategy === 'error-count' ? Math.floor(n.threshold) + 1 : 1
+  const statCallCount = Math.max(n.calls, least)
+  return { statCallCount, minRequestAmount: Math.min(n.min, statCallCount) }
+}
+
 const ruleFrom = (strategy: Strategy, n: Numbers): RuleDraft => ({
   strategy,
   id: strategy,
   threshold: n.threshold,
   comparison: n.comparison,
-  statIntervalMs: n.bucketMs * n.bucketCount,
-  bucketCount: n.bucketCount,
-  ...(strategy === 'consecutive-errors' ? {} : { minRequestAmount: n.min }),
+  ...windowFrom(strategy, n),
   ...(strategy === 'slow-call-ratio' ? { maxAllowedRtMs: n.limit, countRunning: n.countRunning } : {}),
   cooldownMs: n.cooldownMs,
   cooldownMultiplier: n.multiplier,
@@ -81,6 +91,7 @@ export const anyRule = (strategy: Strategy): fc.Arbitrary<RuleDraft> =>
         comparison: fc.constant(comparison),
         bucketMs: fc.integer({ min: 1, max: 30 }),
         bucketCount: fc.constantFrom(1, 2, 3, 10, 20),
+        calls: fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, fc.constantFrom(1, 2, 3, 5, 10)),
         min: fc.integer({ min: 1, max: 5 }),
         limit: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 120 })),
         cooldownMs: fc.integer({ min: 1, max: 60 }),

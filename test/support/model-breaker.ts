@@ -1,7 +1,7 @@
 // A breaker written down from the requirements: plain lists, no ring, no sequence arithmetic.
 // The library is compared with it step by step, so nothing here may be taken from the library's own code.
 import type { DegradeRuleInput } from '../../rules/degrade/rule.js'
-import { NaiveWindow } from './model-window.js'
+import { NaiveLast, NaiveWindow } from './model-window.js'
 
 export type ModelState = 'closed' | 'open' | 'half-open'
 export type ModelOutcome = 'success' | 'failure' | 'ignored'
@@ -33,6 +33,7 @@ export class ModelRule {
   readonly limit: number
   readonly statIntervalMs: number
   readonly bucketCount: number
+  readonly statCallCount: number | undefined
   readonly min: number
   readonly cooldownMs: number
   readonly multiplier: number
@@ -53,7 +54,9 @@ export class ModelRule {
     this.limit = input.maxAllowedRtMs ?? Number.POSITIVE_INFINITY
     this.statIntervalMs = input.statIntervalMs ?? 10_000
     this.bucketCount = input.bucketCount ?? defaultBucketCount(this.statIntervalMs)
-    this.min = input.minRequestAmount ?? (strategy === 'slow-call-ratio' || strategy === 'error-ratio' ? 20 : 1)
+    this.statCallCount = input.statCallCount
+    const usual = strategy === 'slow-call-ratio' || strategy === 'error-ratio' ? 20 : 1
+    this.min = input.minRequestAmount ?? Math.min(usual, input.statCallCount ?? usual)
     this.cooldownMs = input.cooldownMs ?? 10_000
     this.multiplier = input.cooldownMultiplier ?? 1
     this.maxCooldownMs = input.maxCooldownMs ?? LONGEST
@@ -74,7 +77,7 @@ export class BreakerModel {
   openedAt = 0
   probes: ModelCall[] = []
   rule: ModelRule
-  readonly #window: NaiveWindow
+  readonly #window: NaiveWindow | NaiveLast
   #inARow = 0
   #successes = 0
   #grownCooldown: number
@@ -93,7 +96,9 @@ export class BreakerModel {
   ) {
     this.rule = new ModelRule(input)
     this.#since = lastSeq() + 1
-    this.#window = new NaiveWindow(this.rule.statIntervalMs, this.rule.bucketCount)
+    const { statCallCount, statIntervalMs, bucketCount } = this.rule
+    this.#window =
+      statCallCount === undefined ? new NaiveWindow(statIntervalMs, bucketCount) : new NaiveLast(statCallCount)
     this.#grownCooldown = this.rule.cooldownMs
     this.#probeTimeout = this.rule.probeTimeoutMs
   }

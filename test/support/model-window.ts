@@ -38,6 +38,26 @@ export class NaiveWindow {
   }
 }
 
+/** What a window of the last so many calls must show. */
+export class NaiveLast {
+  #bad: boolean[] = []
+
+  constructor(readonly size: number) {}
+
+  book(_at: number, total: number, bad: number): void {
+    for (let i = 0; i < total; i++) this.#bad.push(i >= total - bad)
+  }
+
+  clear(): void {
+    this.#bad = []
+  }
+
+  count(_now: number): { total: number; bad: number } {
+    const last = this.#bad.slice(-this.size)
+    return { total: last.length, bad: last.filter((bad) => bad).length }
+  }
+}
+
 /** What a ring of buckets must hold, told from the bare list of stamps in the order in which they came. */
 export class NaiveRing {
   readonly #stamps: { readonly index: number; readonly late: boolean }[] = []

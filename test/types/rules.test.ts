@@ -57,6 +57,7 @@ describe('rules', () => {
     expectTypeOf(shown).toExtend<RuleSet>()
     expectTypeOf<DegradeRule['id']>().toEqualTypeOf<string>()
     expectTypeOf<DegradeRule['probeTimeoutMs']>().toEqualTypeOf<number | null>()
+    expectTypeOf<DegradeRule['statIntervalMs']>().toEqualTypeOf<number | undefined>()
     expectTypeOf<DegradeRule['minRequestAmount']>().toEqualTypeOf<number | undefined>()
     expectTypeOf(guard.loadRules(shown)).toEqualTypeOf<ReloadReport>()
     // @ts-expect-error a rule in force is read-only

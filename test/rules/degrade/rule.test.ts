@@ -24,6 +24,10 @@ const BOUNDS: readonly (readonly [string, object, string, readonly unknown[], re
   ['the buckets', ratio, 'bucketCount', [1, 16, 10_000], [0, 3, 1.5, 10_001, 20_000]],
   ['the minimum', ratio, 'minRequestAmount', [1, 1e9], [0, -1, 1.5]],
   ['the minimum of a count', count, 'minRequestAmount', [1, 2], [0, 0.5]],
+  ['the calls looked back over', ratio, 'statCallCount', [1, 20, 100_000], [0, -1, 1.5, 100_001]],
+  ['their minimum', { ...ratio, statCallCount: 30 }, 'minRequestAmount', [1, 30], [0, 31, 1.5]],
+  ['a count of them', { ...count, statCallCount: 30 }, 'threshold', [1, 2.5, 30], [0.99, 30.5, 31]],
+  ['a count of them to be passed', { ...count, ...above, statCallCount: 30 }, 'threshold', [0, 29.5], [30, -1]],
   ['the cooldown', ratio, 'cooldownMs', [1, MAX], [0, -1, 0.5, MAX + 1]],
   ['its growth', ratio, 'cooldownMultiplier', [1, 1.5, 1e300], [0.999, 0, -2]],
   ['its cap', ratio, 'maxCooldownMs', [10_000, MAX], [9999, 10_000.5, MAX + 1]],
@@ -118,6 +122,57 @@ it('a slow-call rule must say its limit, and no other strategy may', () => {
 it('a run of errors has no minimum', () => {
   expect(check([{ ...row, minRequestAmount: 1 }]).faults).toMatchObject([{ path: 'degrade[0].minRequestAmount' }])
   expect(check([{ ...row, minRequestAmount: undefined }]).faults).toEqual([])
+})
+
+describe('a window of calls', () => {
+  it('has no length and no buckets', () => {
+    for (const rule of [ratio, slow, count]) {
+      const { rules, faults } = check([{ ...rule, statCallCount: 50 }])
+      expect(faults).toEqual([])
+      expect(rules[0]?.rule).not.toHaveProperty('statIntervalMs')
+      expect(rules[0]?.rule).not.toHaveProperty('bucketCount')
+    }
+    for (const field of ['statIntervalMs', 'bucketCount']) {
+      expect(check([{ ...ratio, statCallCount: 50, [field]: 10 }]).faults).toMatchObject([
+        { path: `degrade[0].${field}`, bound: expect.stringContaining('absent') },
+      ])
+    }
+  })
+
+  it('is asked for by nobody else: a rule of time has no such field', () => {
+    expect(check([ratio]).rules[0]?.rule).not.toHaveProperty('statCallCount')
+    expect(check([{ ...ratio, statCallCount: undefined, statIntervalMs: 500 }]).faults).toEqual([])
+  })
+
+  it('is none for a run of errors', () => {
+    expect(check([{ ...row, statCallCount: 50 }]).faults).toMatchObject([
+      { path: 'degrade[0].statCallCount', bound: expect.stringContaining('a run, not a window') },
+    ])
+  })
+
+  it.each([
+    [ratio, 5, 5],
+    [ratio, 20, 20],
+    [ratio, 500, 20],
+    [slow, 7, 7],
+    [{ ...count, threshold: 1 }, 1, 1],
+    [count, 40, 1],
+  ])('waits for the usual minimum or as many as there are: %j of %d', (rule, statCallCount, minRequestAmount) => {
+    expect(check([{ ...rule, statCallCount }]).rules[0]?.rule.minRequestAmount).toBe(minRequestAmount)
+  })
+
+  it('of a wrong size leaves the minimum and the threshold alone', () => {
+    for (const statCallCount of [0, '5', 1e6]) {
+      const { faults } = check([{ ...count, threshold: 10, statCallCount, minRequestAmount: 9 }])
+      expect(faults.map(({ path }) => path)).toEqual(['degrade[0].statCallCount'])
+    }
+  })
+
+  it('says of a count it cannot hold that the rule would never open', () => {
+    const { faults } = check([{ ...count, threshold: 4, statCallCount: 3 }])
+    expect(faults).toMatchObject([{ path: 'degrade[0].threshold', value: 4 }])
+    expect(faults[0]?.message).toContain('statCallCount (3), or it never opens')
+  })
 })
 
 it.each([
@@ -344,13 +399,20 @@ describe('ids', () => {
 })
 
 it('rules that were checked pass again unchanged, and forget the object they came from', () => {
-  const inputs = [ratio, slow, count, row, { ...slow, id: 'mine', probeTimeoutMs: null, maxAllowedRtMs: MAX }]
+  const inputs = [
+    ratio,
+    slow,
+    count,
+    row,
+    { ...ratio, statCallCount: 9 },
+    { ...slow, id: 'mine', probeTimeoutMs: null, maxAllowedRtMs: MAX },
+  ]
   const first = check(inputs).rules.map(({ rule }) => rule)
   for (const input of inputs) Object.assign(input, { threshold: 1 })
   const { rules, faults } = check(JSON.parse(JSON.stringify(first)))
   expect(faults).toEqual([])
   expect(rules.map(({ rule }) => rule)).toStrictEqual(first)
-  expect(first.map((rule) => rule.threshold)).toEqual([0.5, 0.5, 3, 3, 0.5])
+  expect(first.map((rule) => rule.threshold)).toEqual([0.5, 0.5, 3, 3, 0.5, 0.5])
 })
 
 it('a getter that throws is the caller’s own error', () => {
