@@ -16,10 +16,12 @@ const WITH_EXAMPLES = [
   'docs/errors.md',
   'docs/writing-a-rule.md',
   'docs/circuit-breaker.md',
+  'docs/testing.md',
 ]
 
 const blocks = allPages().flatMap(blocksOf)
-const examples = blocks.filter(({ lang }) => lang === 'ts')
+/** Those that are no file of the repository: each runs by itself. Files are run by the tests of what they are. */
+const examples = blocks.filter(({ lang, file }) => lang === 'ts' && file === undefined)
 
 function example(code: string): Block {
   return { page: 'PAGE.md', line: 10, lang: 'ts', code }
@@ -90,6 +92,14 @@ describe('other blocks', () => {
     }
   })
 
+  it('that show a file show what is in it', () => {
+    const files = blocks.filter(({ file }) => file !== undefined)
+    expect(files.length).toBeGreaterThan(0)
+    for (const { page, line, file, code } of files) {
+      expect(`${code}\n`, `${page}:${line}`).toBe(readFileSync(join(ROOT, file as string), 'utf8'))
+    }
+  })
+
   it('in sh name only scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
     const named = allPages()
@@ -100,8 +110,11 @@ describe('other blocks', () => {
   })
 
   it('are found with their lines, and an open one is an error', () => {
-    const text = 'a\n```ts\nconst x = 1\n```\n'
-    expect(blocksOf({ path: 'P.md', text })).toEqual([{ page: 'P.md', line: 3, lang: 'ts', code: 'const x = 1' }])
+    const text = 'a\n```ts\nconst x = 1\n```\n```ts a.ts\n```\n'
+    expect(blocksOf({ path: 'P.md', text })).toEqual([
+      { page: 'P.md', line: 3, lang: 'ts', code: 'const x = 1' },
+      { page: 'P.md', line: 6, lang: 'ts', file: 'a.ts', code: '' },
+    ])
     expect(() => blocksOf({ path: 'P.md', text: '```ts\n' })).toThrow('P.md:2')
     expect(readPage('README.md').text).toContain('```ts')
   })

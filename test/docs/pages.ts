@@ -16,6 +16,8 @@ export interface Block {
   /** Line of the page on which the code begins, from 1. */
   readonly line: number
   readonly lang: string
+  /** The file whose text this is, from the root of the repository: the second word of the fence. */
+  readonly file?: string | undefined
   readonly code: string
 }
 
@@ -36,13 +38,16 @@ export function allPages(): Page[] {
 
 export function blocksOf({ path, text }: Page): Block[] {
   const blocks: Block[] = []
-  let open: { line: number; lang: string; code: string[] } | undefined
+  let open: { line: number; lang: string; file: string | undefined; code: string[] } | undefined
   text.split('\n').forEach((line, i) => {
     const fence = /^\s*```(.*)$/.exec(line)
     if (fence === null) open?.code.push(line)
-    else if (open === undefined) open = { line: i + 2, lang: (fence[1] as string).trim(), code: [] }
-    else {
-      blocks.push({ page: path, line: open.line, lang: open.lang, code: open.code.join('\n') })
+    else if (open === undefined) {
+      const [lang = '', file] = (fence[1] as string).trim().split(/\s+/)
+      open = { line: i + 2, lang, file, code: [] }
+    } else {
+      const { line, lang, file, code } = open
+      blocks.push({ page: path, line, lang, file, code: code.join('\n') })
       open = undefined
     }
   })
