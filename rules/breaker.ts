@@ -368,14 +368,20 @@ export class Breaker implements CompiledController {
   }
 
   /**
-   * This breaker is dropped by a reload: gives back its probes and returns the stored state that is lost. Callers feel a change only if
-   * nothing is forced.
+   * This breaker is dropped, by a reload or with its whole resource: gives back its probes and returns the stored state that is lost. Callers
+   * feel a change at a reload only if nothing is forced; a resource that is removed loses that too.
    */
-  drop(now: number): State {
+  drop(now: number, reason: 'reload' | 'removed'): State {
     const { state } = this
+    if (reason === 'removed') this.forced = FORCED_NONE
     this.dropProbes()
-    this.change(State.CLOSED, 'reload', undefined, 0, now)
+    this.change(State.CLOSED, reason, undefined, 0, now)
     return state
+  }
+
+  /** Closed: nothing but counts is lost with it. */
+  get atRest(): boolean {
+    return this.state === State.CLOSED
   }
 
   // ---- from one process to the next ----

@@ -46,12 +46,13 @@ export function compileDegrade(
       changes.push({ fate: 'updated', rule, dropped: undefined })
       return { rule, named, breaker: old.breaker }
     }
-    const dropped = old?.breaker.drop(now)
+    const dropped = old?.breaker.drop(now, 'reload')
     changes.push({ fate: old === undefined ? 'added' : 'restarted', rule, dropped })
     return { rule, named, breaker: new Breaker(rule, host, now) }
   })
   for (const old of before) {
-    if (!matches.includes(old)) changes.push({ fate: 'removed', rule: old.rule, dropped: old.breaker.drop(now) })
+    if (!matches.includes(old))
+      changes.push({ fate: 'removed', rule: old.rule, dropped: old.breaker.drop(now, 'reload') })
   }
   return { compiled, changes }
 }

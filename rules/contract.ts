@@ -107,6 +107,7 @@ export type StateChangeReason =
   | 'auto'
   | 'reset'
   | 'reload'
+  | 'removed'
   | 'restored'
 
 /** What a breaker needs from the resource it guards: the sequence, the count of probes out, and an ear for its changes. */

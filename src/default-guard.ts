@@ -21,6 +21,7 @@ export const setRulesFor: Guard['setRulesFor'] = (resource, rules) => defaultGua
 export const configure: Guard['configure'] = (resource, config) => defaultGuard.configure(resource, config)
 export const rules: Guard['rules'] = () => defaultGuard.rules()
 export const stats: Guard['stats'] = (resource) => defaultGuard.stats(resource)
+export const remove: Guard['remove'] = (resource) => defaultGuard.remove(resource)
 export const resources: Guard['resources'] = () => defaultGuard.resources()
 export const on: Guard['on'] = (event, listener) => defaultGuard.on(event, listener)
 export const forceOpen: Guard['forceOpen'] = (resource) => defaultGuard.forceOpen(resource)

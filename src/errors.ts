@@ -11,12 +11,15 @@ export const CODES = {
   ERR_RULE_INVALID: 'A rule list was refused as a whole; the rules in force are unchanged.',
   ERR_INVALID_ARGUMENT: 'An argument or option is not what the documentation asks for.',
   ERR_SYNC_PROMISE: 'entrySync was given a function that returns a promise.',
+  ERR_REGISTRY_FULL: 'A new name was to be configured or forced, and no name the guard knows could make room for it.',
   ERR_GUARD_DISPOSED: 'The guard was configured after dispose().',
   LEAPGUARD_CUSTOM_RULE: 'A custom controller threw or answered nonsense; the call went on without it.',
   LEAPGUARD_CALLBACK: 'A classify, ignore or random callback threw or answered nonsense; the default was used.',
   LEAPGUARD_LISTENER: 'An event listener threw; calls and other listeners went on.',
   LEAPGUARD_CLOCK: 'The clock threw or gave no finite number; the last good reading was used.',
   LEAPGUARD_INTERNAL: 'A fault of the library itself; the call went on unguarded.',
+  LEAPGUARD_REGISTRY_FULL:
+    'A call came with a new name and no known name could make room; such calls run as onRegistryFull says.',
   LEAPGUARD_DISPOSED: 'A call was made through a guard after dispose(); it ran unguarded.',
 } as const
 

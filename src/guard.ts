@@ -123,7 +123,7 @@ export class Guard {
         resource,
         () => fn.apply(this, args),
         // Only rules of the user's own look at arguments; without any the short way is open.
-        options === undefined && guard.registry.get(resource)?.customs.length === 0 ? undefined : { ...options, args },
+        options === undefined && !guard.registry.get(resource)?.customs.length ? undefined : { ...options, args },
       )
     }
     return Object.defineProperty(wrapped, 'name', { value: fn.name, configurable: true })
@@ -174,7 +174,7 @@ export class Guard {
     const merged = { ...before?.config, ...config }
     const judge = new Judge(resource, merged, this.runtime.faults)
     const customs = Object.hasOwn(config, 'rules') ? this.compileCustom(resource, config.rules ?? []) : before?.customs
-    const target = before ?? this.registry.claim(resource)
+    const target = this.registry.claim(resource)
     target.config = merged
     target.judge = judge
     target.hasFallbacks = judge.fallbacks.length > 0
@@ -184,8 +184,20 @@ export class Guard {
 
   /** Counts and breaker states of a resource, now. Reading changes nothing. An unknown name reads zeros. */
   stats(resource: string): ResourceStats {
-    const found = this.registry.get(resource)
+    const found = this.registry.find(resource)
     return found === undefined ? statsOfUnknown(resource) : statsOf(found, this.runtime.time.read())
+  }
+
+  /**
+   * Forgets a resource: its state, statistics, configuration and forced state. Loaded rules stay and start anew at its next call. Breakers
+   * that were not closed say so by a `'state'` event with the reason `'removed'`; calls in flight end normally and count for nobody.
+   * Returns whether the name was known.
+   */
+  remove(resource: string): boolean {
+    checkName(resource)
+    const existed = this.registry.remove(resource)
+    if (this.runtime.events.waiting) this.runtime.events.deliver()
+    return existed
   }
 
   /** Names in use: entered, configured or named by a rule. */
@@ -219,7 +231,8 @@ export class Guard {
   /** Closes the breakers of a resource (or of all) with fresh statistics and zeroes its totals. Rules, forced states and calls in flight stay. */
   reset(resource?: string): void {
     const now = this.runtime.time.read()
-    const targets = resource === undefined ? [...this.registry.each()] : [this.registry.get(resource)]
+    const targets =
+      resource === undefined ? [...this.registry.each(), this.registry.overflow] : [this.registry.find(resource)]
     for (const target of targets) target?.reset(now)
     if (this.runtime.events.waiting) this.runtime.events.deliver()
   }
@@ -236,7 +249,10 @@ export class Guard {
 
   private force(resource: string, open: boolean | undefined, closed: boolean | undefined): void {
     this.assertUsable('forceOpen, forceClosed and auto')
-    const target = this.registry.claim(resource)
+    checkName(resource)
+    const givesBack = open === false && closed === false
+    const target = givesBack ? this.registry.get(resource) : this.registry.claim(resource)
+    if (target === undefined) return
     target.forcedOpen = open ?? target.forcedOpen
     target.forcedClosed = closed ?? target.forcedClosed
     target.force(this.runtime.time.read())

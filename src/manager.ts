@@ -55,7 +55,8 @@ export class RuleManager {
 
   /** Gives a new resource the rules in force for its name. The registry asks for it. */
   equip(resource: Resource): void {
-    const rules = this.#degrade.get(resource.name)
+    // The overflow resource is for default rules only, and there are none yet.
+    const rules = resource.isOverflow ? undefined : this.#degrade.get(resource.name)
     if (rules === undefined) return
     const { time, restartOnChange } = this.#runtime
     resource.degrade = compileDegrade(rules, [], resource, time.read(), restartOnChange).compiled

@@ -16,6 +16,7 @@ export const refusal: { by: CompiledController | undefined; waitMs: number | und
 export function admit(resource: Resource, count: number, parents: readonly number[] | null): number {
   const { controllers, runtime } = resource
   const { time } = runtime
+  resource.lastUsed = time.now
   if (time.wentBack) return refuseWithoutRule(BlockCode.CLOCK, time)
   if (resource.forcedOpen) return refuseForced(resource, time)
   try {

@@ -20,6 +20,10 @@ const NO_CUSTOMS: readonly CustomController[] = []
 export class Resource implements Host {
   readonly name: string
   readonly runtime: Runtime
+  /** When a call last asked for entry, by the guard's clock. */
+  lastUsed = Number.NEGATIVE_INFINITY
+  /** Where the registry's ring holds it. */
+  place = -1
   /** All controllers in the order they are asked. Swapped whole, never changed in place. */
   controllers = NO_CONTROLLERS
   seq = 0
@@ -41,12 +45,16 @@ export class Resource implements Host {
   degrade = NO_RULES
   customs = NO_CUSTOMS
   config: ResourceConfig | undefined = undefined
+  /** Stands for all names without room, and is in no registry. */
+  readonly isOverflow: boolean
   private probesOutNow = 0
+  private dropped = false
   private contextOfAll: CallContext | undefined = undefined
 
-  constructor(name: string, runtime: Runtime) {
+  constructor(name: string, runtime: Runtime, isOverflow = false) {
     this.name = name
     this.runtime = runtime
+    this.isOverflow = isOverflow
   }
 
   /** What functions without parameters are called with. */
@@ -71,6 +79,25 @@ export class Resource implements Host {
     this.ignored = this.slow = this.wouldBlock = 0
   }
 
+  /** Nothing but counts is lost if the registry forgets it. */
+  get isIdle(): boolean {
+    if (this.running > 0 || this.config !== undefined || this.forcedOpen || this.forcedClosed) return false
+    for (const { breaker } of this.degrade) if (!breaker.atRest) return false
+    return true
+  }
+
+  /**
+   * The registry has forgotten it. Calls still on their way through it end as they would have, are counted here, where nobody looks, and
+   * are heard of only by the custom rules that took them.
+   */
+  drop(now: number): void {
+    this.forcedOpen = this.forcedClosed = false
+    for (const { breaker } of this.degrade) breaker.drop(now, 'removed')
+    this.dropped = true
+    this.degrade = NO_RULES
+    this.arrange()
+  }
+
   // ---- Host ----
 
   get probesOut(): number {
@@ -78,7 +105,7 @@ export class Resource implements Host {
   }
 
   set probesOut(count: number) {
-    if (count === this.probesOutNow) return
+    if (count === this.probesOutNow || this.dropped) return
     this.runtime.probesOut += count - this.probesOutNow
     this.probesOutNow = count
     if (this.runtime.probesOut === 0) this.runtime.nesting.disarm()
@@ -105,6 +132,6 @@ export class Resource implements Host {
     total: number,
     at: number,
   ): void {
-    this.runtime.events.stateChanged(this.name, rule, from, to, reason, value, total, at)
+    if (!this.dropped) this.runtime.events.stateChanged(this.name, rule, from, to, reason, value, total, at)
   }
 }

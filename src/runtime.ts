@@ -1,4 +1,5 @@
 // What all resources of one guard share: time, permits, events, faults. A guard has one; so has a CircuitBreaker on its own.
+import { show } from '../rules/index.js'
 import { type Clock, PreciseClock } from '../windows/index.js'
 import { invalidArgument } from './errors.js'
 import { Events } from './events.js'
@@ -15,7 +16,11 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof GuardOptions>([
   'onInternalError',
   'refusalStacks',
   'random',
+  'maxResources',
+  'onRegistryFull',
 ])
+
+const MAX_RESOURCES = 1_000_000
 
 export class Runtime {
   readonly faults: Faults
@@ -26,6 +31,8 @@ export class Runtime {
   readonly random: () => number
   readonly refusalStacks: boolean
   readonly restartOnChange: boolean
+  readonly maxResources: number
+  readonly shareOverflow: boolean
   /** Probe slots taken now, over all resources. */
   probesOut = 0
 
@@ -36,8 +43,13 @@ export class Runtime {
         throw invalidArgument(`unknown guard option '${key}'; there are ${[...OPTIONS].join(', ')}`)
     }
     const { onClockBack = 'clamp', onRuleChange = 'keep', onInternalError, refusalStacks = false, random } = options
+    const { maxResources = 10_000, onRegistryFull = 'unguarded' } = options
     oneOf('onClockBack', onClockBack, ['clamp', 'refuse', 'raw'])
     oneOf('onRuleChange', onRuleChange, ['keep', 'restart'])
+    oneOf('onRegistryFull', onRegistryFull, ['unguarded', 'shared'])
+    if (!Number.isInteger(maxResources) || maxResources < 1 || maxResources > MAX_RESOURCES) {
+      throw invalidArgument(`maxResources must be an integer >= 1 and <= ${MAX_RESOURCES}, got ${show(maxResources)}`)
+    }
     isFunction('onInternalError', onInternalError)
     isFunction('random', random)
     if (typeof refusalStacks !== 'boolean') throw invalidArgument('refusalStacks must be true or false')
@@ -47,6 +59,8 @@ export class Runtime {
     this.random = random ?? Math.random
     this.refusalStacks = refusalStacks
     this.restartOnChange = onRuleChange === 'restart'
+    this.maxResources = maxResources
+    this.shareOverflow = onRegistryFull === 'shared'
   }
 }
 

@@ -109,6 +109,13 @@ export interface GuardOptions {
   refusalStacks?: boolean
   /** Uniform numbers in [0, 1) for jitter. Default `Math.random`. */
   random?: () => number
+  /** Names the guard keeps at once, an integer 1 to 1,000,000. When it is full, a new name takes the place of an idle one. Default 10,000. */
+  maxResources?: number
+  /**
+   * What becomes of a call with a new name when no other name can make room. `'unguarded'`: its function runs under no rule (default).
+   * `'shared'`: it is a call of the one resource `(overflow)`, which all such names share and which default rules guard.
+   */
+  onRegistryFull?: 'unguarded' | 'shared'
 }
 
 export interface InternalErrorInfo {
@@ -227,6 +234,17 @@ export interface RuleStats {
   /** Calls this dry-run rule would have refused. */
   readonly wouldBlock: number
   readonly forced: 'open' | 'closed' | undefined
+}
+
+/** The names a guard keeps. */
+export interface RegistryStats {
+  /** Names kept now. */
+  readonly size: number
+  readonly maxResources: number
+  /** Idle names that were forgotten to make room for new ones. */
+  readonly evicted: number
+  /** Calls with a name that there was no room for. */
+  readonly overflowed: number
 }
 
 export interface ResourceStats {

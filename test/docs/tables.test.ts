@@ -91,6 +91,7 @@ it('the fields and reasons of state events are those of the code', () => {
     auto: 1,
     reset: 1,
     reload: 1,
+    removed: 1,
     restored: 1,
   } satisfies Record<StateChangeReason, 1>
 

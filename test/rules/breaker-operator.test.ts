@@ -80,11 +80,15 @@ describe.each(STATES)('while %s', (state) => {
   it('dropping says which state is lost and gives back the probes', () => {
     const rig = inState(state)
     if (state === 'half-open') rig.begin()
-    expect(rig.breaker.drop(rig.now)).toBe(
+    expect(rig.breaker.drop(rig.now, 'reload')).toBe(
       State[state === 'half-open' ? 'HALF_OPEN' : state === 'open' ? 'OPEN' : 'CLOSED'],
     )
     expect(rig.host.probesOut).toBe(0)
     expect(rig.host.changes).toEqual(state === 'closed' ? [] : [`${rig.now} ${state} > closed: reload`])
+  })
+
+  it('it is at rest only while nothing but counts would be lost', () => {
+    expect(inState(state).breaker.atRest).toBe(state === 'closed')
   })
 })
 
@@ -161,12 +165,21 @@ describe('dropping a forced breaker', () => {
   it('loses nothing if it was closed underneath', () => {
     const rig = inState('closed')
     rig.breaker.force(true, false, 0)
-    expect(rig.breaker.drop(0)).toBe(State.CLOSED)
+    expect(rig.breaker.drop(0, 'reload')).toBe(State.CLOSED)
   })
 
   it('loses the open state underneath, although nobody felt it', () => {
     const rig = inState('open')
     rig.breaker.force(false, true, 0)
-    expect(rig.breaker.drop(0)).toBe(State.OPEN)
+    expect(rig.breaker.drop(0, 'reload')).toBe(State.OPEN)
+    expect(rig.host.changes).toEqual(['0 open > closed: forced-closed'])
+  })
+
+  it('with its resource, what was forced ends too', () => {
+    const rig = inState('closed')
+    rig.breaker.force(true, false, 0)
+    expect(rig.breaker.drop(5, 'removed')).toBe(State.CLOSED)
+    expect(rig.host.changes).toEqual(['0 closed > open: forced-open', '5 open > closed: removed'])
+    expect(rig.breaker.snapshot(5)).toMatchObject({ state: State.CLOSED, forced: undefined })
   })
 })
