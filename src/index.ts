@@ -13,9 +13,15 @@ export {
   type Clock,
   CountingWindow,
   CountWindow,
+  LatencyHistogram,
   LeapArray,
   type LeapArrayOptions,
+  type MetricSnapshot,
+  MetricWindow,
+  type MetricWindowOptions,
   PreciseClock,
+  type ResponseTimes,
+  RollingLatencyHistogram,
   StartRing,
 } from '../windows/index.js'
 export { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.js'
