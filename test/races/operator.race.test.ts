@@ -76,21 +76,21 @@ const play = (state: State, count: number, steps: readonly RaceStep<World>[], fi
 describe.each(STATES)('in the middle of calls, begun while %s', (state) => {
   describe.each([1, 2, 3, 4, 5])('with %i in flight', (count) => {
     it('a reload that changes a number keeps state and counts and holds from the next event', () => {
-      if (count < 5) play(state, count, [step('lower', (twin) => twin.reloadNumbers([LOWERED]))])
-      play(state, count, [step('raise', (twin) => twin.reloadNumbers([RAISED]))])
+      if (count < 5) play(state, count, [step('lower', (twin) => twin.reload([LOWERED]))])
+      play(state, count, [step('raise', (twin) => twin.reload([RAISED]))])
     })
 
     it('a reload that changes nothing changes nothing', () => {
       const reload = step('reload', (twin) => {
         const before = JSON.stringify(twin.guard.stats(RESOURCE))
-        twin.reloadNumbers(twin.rules)
+        twin.reload(twin.rules)
         if (JSON.stringify(twin.guard.stats(RESOURCE)) !== before) throw new Error('the reload showed')
       })
       play(state, Math.min(count, 4), [reload])
     })
 
     it('a reload that changes the shape of the window starts anew and ignores whoever was in flight', () => {
-      play(state, count, [step('reshape', (twin) => twin.reloadShapes([RESHAPED]))])
+      play(state, count, [step('reshape', (twin) => twin.reload([RESHAPED]))])
     })
 
     it('forcing open and giving back restores what the calls made of the breaker meanwhile', () => {
@@ -122,8 +122,8 @@ describe.each(STATES)('in the middle of calls, begun while %s', (state) => {
 
   it('a newcomer is admitted or refused as predicted, before and after a reload, a reset, or a force', () => {
     for (const change of [
-      step('lower', (twin) => twin.reloadNumbers([LOWERED])),
-      step('reshape', (twin) => twin.reloadShapes([RESHAPED])),
+      step('lower', (twin) => twin.reload([LOWERED])),
+      step('reshape', (twin) => twin.reload([RESHAPED])),
       step('reset', (twin) => twin.reset()),
     ])
       expect(play(state, 3, [change, newcomer()])).toBe((state === 'half-open' ? 60 : 20) * 27)
@@ -170,8 +170,8 @@ describe.each(STATES)('in the middle of calls, begun while %s', (state) => {
 describe.each(STATES)('a reload under force, begun while %s', (state) => {
   it.each(['forceOpen', 'forceClosed'] as const)('leaves the force in place whatever it drops: %s', (force) => {
     for (const reload of [
-      step('reshape', (twin) => twin.reloadShapes([RESHAPED])),
-      step('lower', (twin) => twin.reloadNumbers([LOWERED])),
+      step('reshape', (twin) => twin.reload([RESHAPED])),
+      step('lower', (twin) => twin.reload([LOWERED])),
       step('reset', (twin) => twin.reset()),
     ]) {
       const auto = step('auto', (twin) => twin.auto(), 'force')

@@ -70,6 +70,16 @@ export class ModelRule {
     this.atArrival = input.lateResults === 'at-arrival'
     this.dryRun = input.dryRun ?? false
   }
+
+  /** What its window looks like; another shape means another window. */
+  get shape(): string {
+    const { input, statIntervalMs, bucketCount, statCallCount, limit } = this
+    return JSON.stringify([input.strategy, statCallCount ?? [statIntervalMs, bucketCount], limit])
+  }
+
+  equals(other: ModelRule): boolean {
+    return JSON.stringify({ ...this, input: 0 }) === JSON.stringify({ ...other, input: 0 })
+  }
 }
 
 export class BreakerModel {
@@ -80,8 +90,10 @@ export class BreakerModel {
   readonly #window: NaiveWindow | NaiveLast
   #inARow = 0
   #successes = 0
-  #grownCooldown: number
-  #probeTimeout: number | null
+  /** Bad probes and probe takeovers since it was last closed; the jitter drawn when it opened. */
+  #reopenings = 0
+  #takeovers = 0
+  #drawn = 0
   /** Calls of the present closed era that have neither ended nor been booked while running. */
   #running = new Set<ModelCall>()
   #bookedRunning = new Set<ModelCall>()
@@ -99,8 +111,6 @@ export class BreakerModel {
     const { statCallCount, statIntervalMs, bucketCount } = this.rule
     this.#window =
       statCallCount === undefined ? new NaiveWindow(statIntervalMs, bucketCount) : new NaiveLast(statCallCount)
-    this.#grownCooldown = this.rule.cooldownMs
-    this.#probeTimeout = this.rule.probeTimeoutMs
   }
 
   /** Facts that time alone decides, noticed at an entry. */
@@ -121,9 +131,9 @@ export class BreakerModel {
       const oldest = this.probes[0]
       if (oldest === undefined) return
       if (rule.countRunning && now - oldest.start > rule.limit) this.#reopen(now)
-      else if (this.#probeTimeout !== null && now - oldest.start >= this.#probeTimeout) {
+      else if (now - oldest.start >= this.#probeTimeout()) {
         this.probes = []
-        this.#probeTimeout = Math.min(this.#probeTimeout * 2, LONGEST)
+        this.#takeovers += 1
       }
     }
   }
@@ -151,9 +161,14 @@ export class BreakerModel {
     this.probes.push(call)
   }
 
-  /** The call passed although this breaker would have refused it, or without being asked. */
+  /** Is one of these calls a probe that is out? */
+  isAround(calls: readonly ModelCall[]): boolean {
+    return this.state === 'half-open' && calls.some((call) => this.probes.includes(call))
+  }
+
+  /** The call passed although this breaker would have refused it, or without being asked. Whoever judges late results must know. */
   feedNothing(call: ModelCall): void {
-    this.#fedNothing.add(call)
+    if (this.rule.atArrival) this.#fedNothing.add(call)
   }
 
   settle(now: number, call: ModelCall, outcome: ModelOutcome): void {
@@ -180,8 +195,8 @@ export class BreakerModel {
     this.#since = this.lastSeq() + 1
     this.#window.clear()
     this.#inARow = 0
-    this.#grownCooldown = this.rule.cooldownMs
-    this.#probeTimeout = this.rule.probeTimeoutMs
+    this.#reopenings = 0
+    this.#takeovers = 0
     this.#forgetEra()
   }
 
@@ -194,15 +209,15 @@ export class BreakerModel {
   waitMs(now: number): number | undefined {
     if (this.state === 'open') return Math.max(0, this.openedAt + this.#cooldown() - now)
     const oldest = this.probes[0]
-    if (this.state === 'closed' || oldest === undefined || this.#probeTimeout === null) return undefined
-    return Math.max(0, oldest.start + this.#probeTimeout - now)
+    if (this.state === 'closed' || oldest === undefined || this.rule.probeTimeoutMs === null) return undefined
+    return Math.max(0, oldest.start + this.#probeTimeout() - now)
   }
 
-  /** A reload that changes numbers only. */
+  /** A reload that changes numbers only: what has happened so far stays. Only calls from now on are watched while they run. */
   change(input: DegradeRuleInput): void {
+    const { countRunning } = this.rule
     this.rule = new ModelRule(input)
-    this.#grownCooldown = this.rule.cooldownMs
-    this.#probeTimeout = this.rule.probeTimeoutMs
+    if (!countRunning) this.#running.clear()
   }
 
   #judge(now: number): void {
@@ -219,16 +234,24 @@ export class BreakerModel {
   #open(now: number): void {
     this.state = 'open'
     this.openedAt = now
+    this.#drawn = this.rule.jitter * CHANCE
     this.#forgetEra()
   }
 
   #reopen(now: number): void {
-    this.#grownCooldown *= this.rule.multiplier
+    this.#reopenings += 1
     this.#open(now)
   }
 
   #cooldown(): number {
-    return Math.min(Math.ceil(this.#grownCooldown * (1 + this.rule.jitter * CHANCE)), this.rule.maxCooldownMs)
+    let length = this.rule.cooldownMs
+    for (let i = 0; i < this.#reopenings; i++) length = Math.min(length * this.rule.multiplier, this.rule.maxCooldownMs)
+    return Math.min(Math.ceil(length * (1 + this.#drawn)), this.rule.maxCooldownMs)
+  }
+
+  #probeTimeout(): number {
+    const { probeTimeoutMs } = this.rule
+    return probeTimeoutMs === null ? Number.POSITIVE_INFINITY : Math.min(probeTimeoutMs * 2 ** this.#takeovers, LONGEST)
   }
 
   #forgetEra(): void {

@@ -4,6 +4,7 @@ import {
   createGuard,
   type EntryHandle,
   type Guard,
+  type GuardOptions,
   type ResourceTotals,
   type RuleStats,
   type StateChangeEvent,
@@ -22,11 +23,37 @@ export type Grip = 'handle' | 'permit'
 export interface Live extends ModelCall {
   readonly end: (outcome: ModelOutcome) => void
   ended: boolean
+  /** A controller failed while it was let in: it is counted, and nobody learns from it. */
+  readonly unguarded: boolean
 }
 
 interface Breaker {
   readonly id: string
   readonly model: BreakerModel
+}
+
+/** A custom rule beside the breakers, as far as an entry is concerned. */
+export interface Gate {
+  readonly id: string
+  /** Would it refuse an entry now? */
+  refuses(): boolean
+  /** Will it fail when the next entry is let in? */
+  fails(): boolean
+}
+
+/** What the model says of an entry before the guard is asked. */
+export interface Offer {
+  readonly admitted: boolean
+  /** It refuses because the clock went back. */
+  readonly wentBack: boolean
+  /** Calls around this one that the guard knows of. */
+  readonly parents: readonly ModelCall[]
+  readonly refusing: readonly Breaker[]
+  readonly blockers: readonly { readonly id: string; readonly waitMs: number | undefined; readonly vague: boolean }[]
+}
+
+export type TwinOptions = Pick<GuardOptions, 'onClockBack' | 'onRuleChange' | 'onInternalError'> & {
+  readonly make?: ((options: GuardOptions) => Guard) | undefined
 }
 
 const endHandle = (handle: EntryHandle, outcome: ModelOutcome): void => {
@@ -41,10 +68,14 @@ export class Twin {
   /** Each change of a felt state, as the guard told it. */
   readonly events: StateChangeEvent[] = []
   breakers: Breaker[] = []
-  /** Totals are compared unless a reset has made them start anew in the middle of calls. */
-  compareTotals = true
+  /** The custom rule that the guard was given beside the rules, if any. */
+  gate: Gate | undefined
   #seq = 0
+  /** The latest reading of the clock, and where the clock stands. */
   #now: number
+  #clockNow: number
+  readonly #refusesBack: boolean
+  readonly #restarts: boolean
   #forcedOpen = false
   #forcedClosed = false
   #totals = { passed: 0, blocked: 0, success: 0, failure: 0, ignored: 0, wouldBlock: 0, running: 0 }
@@ -53,12 +84,16 @@ export class Twin {
   #felt = new Map<string, ModelState>()
 
   constructor(
-    readonly rules: readonly RuleDraft[],
+    public rules: readonly RuleDraft[],
     startMs = 0,
+    { make = createGuard, ...options }: TwinOptions = {},
   ) {
     this.#now = startMs
+    this.#clockNow = startMs
+    this.#refusesBack = options.onClockBack === 'refuse'
+    this.#restarts = options.onRuleChange === 'restart'
     this.clock = new ManualClock(startMs)
-    this.guard = createGuard({ clock: this.clock, random: () => CHANCE })
+    this.guard = make({ ...options, clock: this.clock, random: () => CHANCE })
     this.guard.setRulesFor(RESOURCE, { degrade: rules })
     this.guard.on('state', (event) => this.events.push(event))
     this.breakers = this.#modelsOf(rules)
@@ -73,33 +108,64 @@ export class Twin {
     return this.#forcedOpen ? 'open' : this.#forcedClosed ? 'closed' : undefined
   }
 
+  /** Moves the clock, backward too. Time as both sides know it never goes back. */
   wait(ms: number): void {
-    this.#now += ms
-    this.clock.set(this.#now)
+    this.#clockNow += ms
+    this.#now = Math.max(this.#now, this.#clockNow)
+    this.clock.set(this.#clockNow)
   }
 
   /** One entry on both sides. `undefined`: both refused. */
   enter(grip: Grip = 'permit'): Live | undefined {
+    const offer = this.offer()
+    const end = grip === 'handle' ? this.#enterByHandle(offer) : this.#enterByPermit(offer)
+    return end === undefined ? this.refused(offer) : this.admitted(offer, end)
+  }
+
+  /** What the model says of an entry made now; to be asked right before the guard is. */
+  offer(parents: readonly ModelCall[] = []): Offer {
     const now = this.#now
-    for (const { model } of this.breakers) if (this.forced === undefined) model.advance(now)
-    const refusing = this.breakers.filter(({ model }) => !model.passes(now))
-    const blockers = refusing.filter(({ model }) => !model.rule.dryRun)
-    const admitted = this.forced === undefined ? blockers.length === 0 : this.forced === 'closed'
-    const end = grip === 'handle' ? this.#enterByHandle(admitted, blockers) : this.#enterByPermit(admitted)
-    if (end === undefined) {
-      this.#totals.blocked += 1
-      return undefined
-    }
+    const wentBack = this.#refusesBack && this.#clockNow < now
+    if (wentBack) return { admitted: false, wentBack, parents, refusing: [], blockers: [] }
+    for (const { model } of this.breakers) model.advance(now)
+    const refusing = this.breakers.filter(({ model }) => !model.passes(now) && !model.isAround(parents))
+    const blockers = (this.forced === undefined ? refusing.filter(({ model }) => !model.rule.dryRun) : []).map(
+      ({ id, model }) => ({
+        id,
+        waitMs: model.waitMs(now),
+        // A slow probe reopens the breaker when its limit is noticed, so the wait of a full half-open breaker is not promised there.
+        vague: model.state === 'half-open' && model.rule.countRunning,
+      }),
+    )
+    const { gate } = this
+    if (this.forced !== 'open' && gate?.refuses() === true)
+      blockers.push({ id: gate.id, waitMs: undefined, vague: false })
+    return { admitted: this.forced !== 'open' && blockers.length === 0, wentBack, parents, refusing, blockers }
+  }
+
+  /** The guard let the entry in, and will end it by `end`. To be told before anything else happens to either. */
+  admitted({ admitted, refusing, parents }: Offer, end: Live['end']): Live {
+    if (!admitted) throw new Error(`entry at ${this.#now}: guard admitted, model refused`)
     this.#totals.passed += 1
     this.#totals.running += 1
-    if (refusing.some(({ model }) => model.rule.dryRun)) this.#totals.wouldBlock += 1
+    if (this.forced === undefined && refusing.some(({ model }) => model.rule.dryRun)) this.#totals.wouldBlock += 1
     this.#seq += 1
-    const call: Live = { seq: this.#seq, start: now, end, ended: false }
+    const unguarded = this.gate?.fails() ?? false
+    const call: Live = { seq: this.#seq, start: this.#now, end, ended: false, unguarded }
     for (const { model } of this.breakers) {
-      if (this.forced === undefined || model.state === 'closed') model.take(now, call)
+      if (model.state === 'closed') model.take(this.#now, call)
+      else if (this.forced === undefined && !model.isAround(parents)) model.take(this.#now, call)
       else model.feedNothing(call)
+      if (unguarded) model.settle(this.#now, call, 'ignored')
     }
     return call
+  }
+
+  /** The guard refused the entry, with this error if it gave one. */
+  refused(offer: Offer, error?: BlockedError): undefined {
+    if (offer.admitted) throw new Error(`entry at ${this.#now}: guard refused, model admitted`)
+    this.#totals.blocked += 1
+    if (error !== undefined) this.#checkRefusal(error, offer)
   }
 
   /** Ends a call on both sides. A second end changes nothing on either. */
@@ -109,7 +175,7 @@ export class Twin {
     call.ended = true
     this.#totals.running -= 1
     this.#totals[outcome] += 1
-    for (const { model } of this.breakers) model.settle(this.#now, call, outcome)
+    if (!call.unguarded) for (const { model } of this.breakers) model.settle(this.#now, call, outcome)
   }
 
   forceOpen(): void {
@@ -128,31 +194,36 @@ export class Twin {
     this.#forcedClosed = false
   }
 
+  /** Breakers fresh and totals at zero; calls in flight stay counted as running. */
   reset(): void {
     this.guard.reset(RESOURCE)
     for (const { model } of this.breakers) model.close()
-    this.compareTotals = false
+    const { running } = this.#totals
+    this.#totals = { passed: 0, blocked: 0, success: 0, failure: 0, ignored: 0, wouldBlock: 0, running }
   }
 
-  /** A reload in which rules keep the shape of their window: states and statistics stay. */
-  reloadNumbers(rules: readonly RuleDraft[]): void {
+  /** Any reload of rules that all have an `id`: equal ones keep everything, another window begins anew. */
+  reload(rules: readonly RuleDraft[]): void {
     this.guard.setRulesFor(RESOURCE, { degrade: rules })
-    this.breakers.forEach(({ model }, i) => {
-      model.change({ ...(rules[i] as RuleDraft), resource: RESOURCE })
+    const before = this.breakers
+    this.rules = rules
+    this.breakers = this.#modelsOf(rules).map((fresh) => {
+      const old = before.find(({ id }) => id === fresh.id)
+      if (old === undefined) this.#felt.set(fresh.id, this.forced ?? 'closed')
+      else if (old.model.rule.equals(fresh.model.rule)) return old
+      else if (old.model.rule.shape === fresh.model.rule.shape && !this.#restarts) {
+        old.model.change(fresh.model.rule.input)
+        return old
+      }
+      return fresh
     })
-  }
-
-  /** A reload in which every rule has another window: all of them begin anew. */
-  reloadShapes(rules: readonly RuleDraft[]): void {
-    this.guard.setRulesFor(RESOURCE, { degrade: rules })
-    this.breakers = this.#modelsOf(rules)
     this.#replaced = true
   }
 
   /** The first difference between guard and model, or `undefined`. Call it once after each step. */
   difference(): string | undefined {
     const { totals, rules } = this.guard.stats(RESOURCE)
-    if (this.compareTotals && !this.#sameTotals(totals))
+    if (!this.#sameTotals(totals))
       return `totals: guard ${JSON.stringify(totals)}, model ${JSON.stringify(this.#totals)}`
     if (rules.length !== this.breakers.length) return `guard has ${rules.length} rules`
     for (let i = 0; i < rules.length; i++) {
@@ -174,41 +245,35 @@ export class Twin {
     }))
   }
 
-  #enterByPermit(admitted: boolean): ((outcome: ModelOutcome) => void) | undefined {
+  #enterByPermit({ admitted }: Offer): ((outcome: ModelOutcome) => void) | undefined {
     const permit = this.guard.tryEnter(RESOURCE)
     if (permit >= 0 !== admitted) throw new Error(`entry at ${this.#now}: guard said ${permit}, model ${admitted}`)
     return permit < 0 ? undefined : (outcome) => this.guard.leave(permit, outcome)
   }
 
-  #enterByHandle(admitted: boolean, blockers: readonly Breaker[]): ((outcome: ModelOutcome) => void) | undefined {
+  #enterByHandle(offer: Offer): ((outcome: ModelOutcome) => void) | undefined {
     try {
       const handle = this.guard.enter(RESOURCE)
-      if (!admitted) throw new Error(`entry at ${this.#now}: guard admitted, model refused`)
       return (outcome) => endHandle(handle, outcome)
     } catch (error) {
       if (!(error instanceof BlockedError)) throw error
-      if (admitted) throw new Error(`entry at ${this.#now}: guard refused, model admitted`)
-      this.#checkRefusal(error, blockers)
+      this.#checkRefusal(error, offer)
       return undefined
     }
   }
 
   /** The refusal names the rule with the longest known wait; ties go to the earlier one. */
-  #checkRefusal(error: BlockedError, blockers: readonly Breaker[]): void {
-    const forced = this.forced !== undefined
-    let id = forced ? undefined : blockers[0]?.id
-    let wait = forced ? undefined : blockers[0]?.model.waitMs(this.#now)
-    for (const blocker of forced ? [] : blockers) {
-      const other = blocker.model.waitMs(this.#now)
-      if (other === undefined || (wait !== undefined && other <= wait)) continue
-      wait = other
-      id = blocker.id
-    }
-    // A slow probe reopens the breaker when its limit is noticed, so the wait of a full half-open breaker is not promised there.
-    const isVague = blockers.some(({ model }) => model.state === 'half-open' && model.rule.countRunning)
-    if (isVague && !forced) return
-    if (error.rule?.id !== id || error.retryAfterMs !== wait)
-      throw new Error(`refusal at ${this.#now}: guard ${error.rule?.id} ${error.retryAfterMs}, model ${id} ${wait}`)
+  #checkRefusal(error: BlockedError, { blockers, wentBack }: Offer): void {
+    if (blockers.some(({ vague }) => vague)) return
+    let [named] = blockers
+    for (const other of blockers)
+      if (other.waitMs !== undefined && (named?.waitMs === undefined || other.waitMs > named.waitMs)) named = other
+    const kind = wentBack ? 'clock' : named !== undefined && named.id === this.gate?.id ? 'custom' : 'degrade'
+    if (error.kind === kind && error.rule?.id === named?.id && error.retryAfterMs === named?.waitMs) return
+    const mine = `${kind} ${named?.id} ${named?.waitMs}`
+    throw new Error(
+      `refusal at ${this.#now}: guard ${error.kind} ${error.rule?.id} ${error.retryAfterMs}, model ${mine}`,
+    )
   }
 
   #sameTotals(totals: ResourceTotals): boolean {
