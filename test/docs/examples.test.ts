@@ -17,7 +17,6 @@ const WITH_EXAMPLES = [
   'docs/writing-a-rule.md',
   'docs/circuit-breaker.md',
   'docs/testing.md',
-  'docs/anti-patterns.md',
 ]
 
 const blocks = allPages().flatMap(blocksOf)
