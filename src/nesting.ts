@@ -9,19 +9,34 @@ interface Frame {
   readonly outer: Frame | undefined
 }
 
+// One for all guards: Node.js keeps every storage that is entered in a list for ever, and walks the list at every await.
+const storage = new AsyncLocalStorage<Frame>()
+let armed = 0
+/** A guard that was dropped with a probe out will not disarm. */
+const dropped = new FinalizationRegistry(release)
+
+function release(): void {
+  if (--armed === 0) storage.disable()
+}
+
 export class Nesting {
-  #storage: AsyncLocalStorage<Frame> | undefined
+  private isArmed = false
 
   /** Runs `fn` so that calls made in its async chain can be told to be inside call `seq` of `resource`. */
   run<T>(resource: Resource, seq: number, fn: () => T): T {
-    this.#storage ??= new AsyncLocalStorage<Frame>()
-    return this.#storage.run({ resource, seq, outer: this.#storage.getStore() }, fn)
+    if (!this.isArmed) {
+      this.isArmed = true
+      armed++
+      dropped.register(this, undefined, this)
+    }
+    return storage.run({ resource, seq, outer: storage.getStore() }, fn)
   }
 
   /** Sequence numbers of the calls of `resource` around the present one, nearest first, or null. */
   parents(resource: Resource): readonly number[] | null {
+    if (!this.isArmed) return null
     let seqs: number[] | null = null
-    for (let frame = this.#storage?.getStore(); frame !== undefined; frame = frame.outer) {
+    for (let frame = storage.getStore(); frame !== undefined; frame = frame.outer) {
       if (frame.resource !== resource) continue
       seqs ??= []
       seqs.push(frame.seq)
@@ -31,6 +46,9 @@ export class Nesting {
 
   /** No probe is out any more. */
   disarm(): void {
-    this.#storage?.disable()
+    if (!this.isArmed) return
+    this.isArmed = false
+    dropped.unregister(this)
+    release()
   }
 }
