@@ -17,6 +17,9 @@ const WITH_EXAMPLES = [
   'docs/writing-a-rule.md',
   'docs/circuit-breaker.md',
   'docs/testing.md',
+  'docs/concepts.md',
+  'docs/which-rule.md',
+  'docs/anti-patterns.md',
 ]
 
 const blocks = allPages().flatMap(blocksOf)
