@@ -1,13 +1,27 @@
-// The one default guard of the process, whichever format of the package asks first.
+// The one default guard of the process, whichever format or copy of the package asks first.
+import { Faults } from './faults.js'
 import { createGuard, type Guard } from './guard.js'
+import { VERSION } from './version.js'
 
-const KEY = Symbol.for('leapguard.default-guard')
-const holder = globalThis as unknown as Record<symbol, Guard | undefined>
+/** Copies of one series have the same methods and options. A guard of another series may lack some or take them otherwise. */
+const SERIES = VERSION.split('.', 2).join('.')
 
-holder[KEY] ??= createGuard()
+const holder = globalThis as { [key: symbol]: Record<string, Guard> | undefined }
+const KEY = Symbol.for('leapguard.default-guards')
+holder[KEY] ??= {}
 
-/** The guard behind the functions of the module. Shared by import and require. */
-export const defaultGuard: Guard = holder[KEY]
+/** The guard behind the functions of the module. Shared by import and require, and by all copies of the package of the same minor version. */
+export const defaultGuard: Guard = shared(holder[KEY])
+
+function shared(guards: Record<string, Guard>): Guard {
+  const others = Object.keys(guards)
+  if (guards[SERIES] === undefined && others.length > 0) {
+    const text = `${SERIES}.x beside ${others.map((series) => `${series}.x`).join(' and ')}`
+    new Faults(undefined).report('LEAPGUARD_TWO_VERSIONS', 'default guard', undefined, text)
+  }
+  guards[SERIES] ??= createGuard()
+  return guards[SERIES]
+}
 
 export const entry: Guard['entry'] = (resource, fn, options) => defaultGuard.entry(resource, fn, options)
 export const entrySync: Guard['entrySync'] = (resource, fn, options) => defaultGuard.entrySync(resource, fn, options)

@@ -21,6 +21,7 @@ export const CODES = {
   LEAPGUARD_INTERNAL: 'A fault of the library itself; the call went on unguarded.',
   LEAPGUARD_REGISTRY_FULL:
     'A call came with a new name and no known name could make room; such calls run as onRegistryFull says.',
+  LEAPGUARD_TWO_VERSIONS: 'Two versions of the package are in one process, and each has a default guard of its own.',
   LEAPGUARD_DISPOSED: 'A call was made through a guard after dispose(); it ran unguarded.',
 } as const
 

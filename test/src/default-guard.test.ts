@@ -1,23 +1,60 @@
 // The default guard: one per process, and the functions of the module are its methods.
+import { readFileSync } from 'node:fs'
 import * as leapguard from 'leapguard'
 import { afterEach, expect, it, vi } from 'vitest'
+import { CODES } from '../../src/errors.js'
+import { VERSION } from '../../src/version.js'
 import { fail, HAIR, thrown } from './support.js'
 
-const KEY = Symbol.for('leapguard.default-guard')
+const KEY = Symbol.for('leapguard.default-guards')
+const guards = (globalThis as unknown as Record<symbol, Record<string, leapguard.Guard>>)[KEY] ?? {}
+const SERIES = /^\d+\.\d+/.exec(VERSION)?.[0] ?? 'no series'
 const { defaultGuard } = leapguard
 
 afterEach(() => {
   leapguard.loadRules({ degrade: [] })
   leapguard.reset()
+  vi.restoreAllMocks()
   vi.resetModules()
 })
 
 it('is kept under a symbol that every copy of the module knows', async () => {
-  expect((globalThis as unknown as Record<symbol, unknown>)[KEY]).toBe(defaultGuard)
+  expect(guards).toEqual({ [SERIES]: defaultGuard })
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
   vi.resetModules()
   const copy = await import('leapguard')
   expect(copy.createGuard).not.toBe(leapguard.createGuard)
   expect(copy.defaultGuard).toBe(defaultGuard)
+  expect(warn).not.toHaveBeenCalled()
+})
+
+it('is not that of a copy of another minor version, and one warning says so', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  delete guards[SERIES]
+  guards['9.7'] = { entry: 'of another version' } as unknown as leapguard.Guard
+  try {
+    vi.resetModules()
+    const copy = await import('leapguard')
+    vi.resetModules()
+    const another = await import('leapguard')
+    expect(copy.defaultGuard).toBeInstanceOf(copy.Guard)
+    expect(another.defaultGuard).toBe(copy.defaultGuard)
+    expect(guards).toEqual({ '9.7': { entry: 'of another version' }, [SERIES]: copy.defaultGuard })
+    expect(warn.mock.calls).toEqual([
+      [
+        `${CODES.LEAPGUARD_TWO_VERSIONS} (default guard: "${SERIES}.x beside 9.7.x")`,
+        { type: 'LeapguardWarning', code: 'LEAPGUARD_TWO_VERSIONS' },
+      ],
+    ])
+  } finally {
+    delete guards['9.7']
+    guards[SERIES] = defaultGuard
+  }
+})
+
+it('is shared by the version that package.json tells', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(VERSION).toBe(version)
 })
 
 it('is another than those that are made', () => {
