@@ -56,8 +56,7 @@ export class CircuitBreaker {
     if (faults.length > 0) throw new RuleError(faults.map(renamed))
     this.#resource = new Resource(name, runtime)
     const { compiled } = compileDegrade(rules, [], this.#resource, runtime.time.read(), false)
-    this.#resource.degrade = compiled
-    this.#resource.arrange()
+    this.#resource.adopt(compiled)
     this.#breaker = (compiled[0] as (typeof compiled)[0]).breaker
   }
 

@@ -59,8 +59,7 @@ export class RuleManager {
     const rules = resource.isOverflow ? undefined : this.#degrade.get(resource.name)
     if (rules === undefined) return
     const { time, restartOnChange } = this.#runtime
-    resource.degrade = compileDegrade(rules, [], resource, time.read(), restartOnChange).compiled
-    resource.arrange()
+    resource.adopt(compileDegrade(rules, [], resource, time.read(), restartOnChange).compiled)
   }
 
   clear(): void {
@@ -91,8 +90,7 @@ export class RuleManager {
       const resource = this.#registry.get(name)
       if (resource === undefined) continue // no room: its rules wait until it is made
       const result = compileDegrade(next.get(name) ?? [], resource.degrade, resource, now, restartOnChange)
-      resource.degrade = result.compiled
-      resource.arrange()
+      resource.adopt(result.compiled)
       for (const change of result.changes) changes.push([name, change])
     }
     const report = this.#report(changes)

@@ -63,6 +63,12 @@ export class Resource implements Host {
     return this.contextOfAll
   }
 
+  /** Takes over what a load has compiled for it. */
+  adopt(compiled: readonly Compiled[]): void {
+    this.degrade = compiled
+    this.arrange()
+  }
+
   arrange(): void {
     this.controllers = [...this.degrade.map((c) => c.breaker), ...this.customs]
   }
@@ -94,8 +100,7 @@ export class Resource implements Host {
     this.forcedOpen = this.forcedClosed = false
     for (const { breaker } of this.degrade) breaker.drop(now, 'removed')
     this.dropped = true
-    this.degrade = NO_RULES
-    this.arrange()
+    this.adopt(NO_RULES)
   }
 
   // ---- Host ----
