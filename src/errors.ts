@@ -1,6 +1,6 @@
 // Every code the library can show, in one table, and the errors that carry them. A code is for ever; a message may improve.
 import { BlockCode, type Fault, show } from '../rules/index.js'
-import type { RuleInfo } from './types.js'
+import type { RefusalCause, RuleInfo } from './types.js'
 
 /** Code -> what it means. docs/errors.md says what to do; a test holds the two together. */
 export const CODES = {
@@ -13,7 +13,6 @@ export const CODES = {
   ERR_SYNC_PROMISE: 'entrySync was given a function that returns a promise.',
   ERR_REGISTRY_FULL: 'A new name was to be configured or forced, and no name the guard knows could make room for it.',
   ERR_GUARD_DISPOSED: 'The guard was configured after dispose().',
-  ERR_PEER_MISSING: 'A package that is needed for what was asked is not installed.',
   LEAPGUARD_CUSTOM_RULE: 'A custom controller threw or answered nonsense; the call went on without it.',
   LEAPGUARD_CALLBACK: 'A classify, ignore or random callback threw or answered nonsense; the default was used.',
   LEAPGUARD_LISTENER: 'An event listener threw; calls and other listeners went on.',
@@ -26,7 +25,7 @@ export const CODES = {
 } as const
 
 export type Code = keyof typeof CODES
-export type BlockKind = 'degrade' | 'custom' | 'clock'
+export type BlockKind = RefusalCause['kind']
 
 const BLOCKS: Readonly<Record<number, { code: Code; kind: BlockKind }>> = {
   [BlockCode.DEGRADE]: { code: 'ERR_BLOCKED_DEGRADE', kind: 'degrade' },
@@ -35,18 +34,18 @@ const BLOCKS: Readonly<Record<number, { code: Code; kind: BlockKind }>> = {
 }
 
 const BRAND = Symbol.for('leapguard.blocked')
+const RULE_BRAND = Symbol.for('leapguard.rule-error')
 
 /**
  * A refusal: the function was not called. Fresh for every refused call, extensible, and without a stack unless the guard was made with
- * `refusalStacks: true`; an instance of `Error`, recognised across copies of the package by {@link isBlocked}.
+ * `refusalStacks: true`; an instance of `Error`, recognised across copies of the package by {@link isBlocked} and by `instanceof`.
+ * `kind`, `code` and `rule` go together: once `kind` is known, so is the type of `rule`.
  */
-export interface BlockedError extends Error {
+export type BlockedError = Refused & RefusalCause
+
+interface Refused extends Error {
   readonly name: 'BlockedError'
-  readonly code: 'ERR_BLOCKED_DEGRADE' | 'ERR_BLOCKED_CUSTOM' | 'ERR_BLOCKED_CLOCK'
   readonly resource: string
-  readonly kind: BlockKind
-  /** The rule with the longest known wait among those that refused; `undefined` if the resource is forced open or the clock stepped back. */
-  readonly rule: RuleInfo | undefined
   /** How long to wait before trying again, ms: cooldown left, or time to probe takeover. `undefined` if nobody knows. */
   readonly retryAfterMs: number | undefined
 }
@@ -101,8 +100,9 @@ Object.setPrototypeOf(Refusal.prototype, Error.prototype)
 own(Refusal.prototype, 'name', 'BlockedError')
 Object.defineProperty(Refusal.prototype, BRAND, { value: true })
 Object.defineProperty(Refusal, 'name', { value: 'BlockedError' })
+instanceByBrand(Refusal, BRAND)
 
-/** The class of refusals, for `instanceof`. Across copies of the package use {@link isBlocked}. */
+/** The class of refusals, for `instanceof`: true of the refusals of any copy of the package. */
 export const BlockedError = Refusal as unknown as {
   readonly prototype: BlockedError
   new (blockCode: number, resource: string, rule: RuleInfo | undefined, retryAfterMs: number | undefined): BlockedError
@@ -110,12 +110,26 @@ export const BlockedError = Refusal as unknown as {
 
 /** Is this a refusal of this library, whichever copy of it made it? Never throws. */
 export function isBlocked(error: unknown): error is BlockedError {
-  if (typeof error !== 'object' || error === null) return false
+  return carries(error, BRAND)
+}
+
+function carries(value: unknown, brand: symbol): boolean {
+  if (typeof value !== 'object' || value === null) return false
   try {
-    return (error as Record<symbol, unknown>)[BRAND] === true
+    return (value as Record<symbol, unknown>)[brand] === true
   } catch {
     return false // a proxy that throws is nothing of ours
   }
+}
+
+/** `instanceof` by brand, so that it holds across copies of the package. A subclass of the user's own is one class, as ever. */
+function instanceByBrand(own: abstract new (...args: never[]) => unknown, brand: symbol): void {
+  const ordinary = Function.prototype[Symbol.hasInstance]
+  Object.defineProperty(own, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      return this === own ? carries(value, brand) : ordinary.call(this, value)
+    },
+  })
 }
 
 /** How many causes deep a refusal is looked for. */
@@ -136,35 +150,26 @@ export function carriesRefusal(error: unknown): boolean {
   return false
 }
 
-/** A rule list that was refused as a whole. */
+/** A rule list that was refused as a whole. `instanceof` is true of those of any copy of the package. */
 export class RuleError extends Error {
-  override readonly name = 'RuleError'
-  readonly code = 'ERR_RULE_INVALID'
+  override readonly name = 'RuleError' as const
+  readonly code = 'ERR_RULE_INVALID' as const
   /** Everything that is wrong with the list. */
   readonly faults: readonly Fault[]
-  /** The file that the rules were read from. */
-  readonly file: string | undefined
 
-  constructor(faults: readonly Fault[], file?: string) {
-    const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`
-    const head = `${count} in ${file === undefined ? 'the rules' : file}, nothing was applied:`
-    const lines = faults.map((fault) => placeOf(fault, file) + fault.message)
-    super(lines.length === 1 ? `${head} ${lines[0]}` : `${head}\n${lines.map((line) => `  - ${line}`).join('\n')}`)
+  constructor(faults: readonly Fault[]) {
+    const head = `${faults.length === 1 ? '1 fault' : `${faults.length} faults`} in the rules, nothing was applied:`
+    const [first] = faults
+    super(
+      faults.length === 1 && first !== undefined
+        ? `${head} ${first.message}`
+        : `${head}\n${faults.map((fault) => `  - ${fault.message}`).join('\n')}`,
+    )
     this.faults = faults
-    this.file = file
   }
 }
-
-/** As editors and terminals know it: `rules.yaml:12:5: `. */
-function placeOf({ line, column }: Fault, file: string | undefined): string {
-  if (line === undefined) return ''
-  return file === undefined ? `line ${line}, column ${column}: ` : `${file}:${line}:${column}: `
-}
-
-/** A package that is needed for what was asked, and is not there. */
-export function peerMissing(message: string, cause?: unknown): Error {
-  return Object.assign(new Error(message, { cause }), { code: 'ERR_PEER_MISSING' satisfies Code })
-}
+Object.defineProperty(RuleError.prototype, RULE_BRAND, { value: true })
+instanceByBrand(RuleError, RULE_BRAND)
 
 /** A wrong argument: the caller's mistake, told at once. */
 export function invalidArgument(message: string, code: Code = 'ERR_INVALID_ARGUMENT'): TypeError {

@@ -74,9 +74,9 @@ export class Events {
     })
   }
 
-  blocked(refusal: Pick<BlockedError, 'resource' | 'kind' | 'code' | 'rule' | 'retryAfterMs'>, at: number): void {
+  blocked(refusal: BlockedError, at: number): void {
     const { resource, kind, code, rule, retryAfterMs } = refusal
-    this.push({ type: 'blocked', resource, kind, code, rule, retryAfterMs, at } satisfies BlockedEvent)
+    this.push({ type: 'blocked', resource, kind, code, rule, retryAfterMs, at } as BlockedEvent)
   }
 
   reloaded(report: ReloadReport): void {

@@ -1,7 +1,6 @@
 // The public vocabulary of the face: options, results and event payloads. No code.
 import type { Controller, DegradeRule, DegradeRuleInput, StateChangeReason, StateName } from '../rules/index.js'
 import type { Clock } from '../windows/index.js'
-import type { BlockKind } from './errors.js'
 
 export type { StateChangeReason, StateName }
 
@@ -178,16 +177,21 @@ export interface StateChangeEvent {
   readonly at: number
 }
 
-export interface BlockedEvent {
+/** Who refused a call. `kind` and `code` tell the cases apart, and with them what `rule` is. */
+export type RefusalCause =
+  /** The rule with the longest known wait among those that refused; none if the resource is forced open. */
+  | { readonly kind: 'degrade'; readonly code: 'ERR_BLOCKED_DEGRADE'; readonly rule: DegradeRule | undefined }
+  /** The id of the custom controller. */
+  | { readonly kind: 'custom'; readonly code: 'ERR_BLOCKED_CUSTOM'; readonly rule: { readonly id: string } }
+  /** The clock stepped back under `onClockBack: 'refuse'`. */
+  | { readonly kind: 'clock'; readonly code: 'ERR_BLOCKED_CLOCK'; readonly rule: undefined }
+
+export type BlockedEvent = {
   readonly type: 'blocked'
   readonly resource: string
-  readonly kind: BlockKind
-  readonly code: string
-  /** The rule the refusal names; `undefined` for a forced resource or the clock. */
-  readonly rule: RuleInfo | undefined
   readonly retryAfterMs: number | undefined
   readonly at: number
-}
+} & RefusalCause
 
 export interface ReloadEvent extends ReloadReport {
   readonly type: 'reload'

@@ -55,3 +55,16 @@ export function complement(ranges: Ranges): Ranges {
   if (next <= LAST_CODE_POINT) rest.push(next, LAST_CODE_POINT)
   return rest
 }
+
+/** Is the code point in sorted, disjoint ranges? By halving: a class may have hundreds, and is asked at every instruction. */
+export function holds(ranges: Ranges, codePoint: number): boolean {
+  let from = 0
+  let to = ranges.length >> 1
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (codePoint < (ranges[2 * middle] as number)) to = middle
+    else if (codePoint > (ranges[2 * middle + 1] as number)) from = middle + 1
+    else return true
+  }
+  return false
+}

@@ -60,6 +60,9 @@ class Parser {
     }
     if (this.text[this.at] !== '}') throw new PatternFault(from, "a '{' is not closed")
     this.at++
+    // Shells take `{id}` for itself, others for `id`; in names it is most likely the placeholder of a route.
+    if (of.length === 1)
+      throw new PatternFault(from, "alternatives need a comma between them; a '{' itself is written \\{")
     return { kind: 'any', of }
   }
 

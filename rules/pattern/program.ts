@@ -1,6 +1,6 @@
 // From a pattern to a small program, and running it over a name: every instruction is looked at no more than once per character, so
 // the work is bounded by size times length whatever the pattern says. (Thompson's simulation; nothing is ever tried twice.)
-import { Assertion, type Node, PatternFault, type Ranges } from './ast.js'
+import { Assertion, holds, type Node, PatternFault, type Ranges } from './ast.js'
 
 /** Instructions a pattern may come to; a counted repetition is written out. */
 export const MAX_PROGRAM = 2000
@@ -166,14 +166,6 @@ export class Program {
     this.others.push(0)
     return this.ops.push(op) - 1
   }
-}
-
-function holds(ranges: Ranges, character: number): boolean {
-  for (let i = 0; i < ranges.length; i += 2) {
-    if (character < (ranges[i] as number)) return false
-    if (character <= (ranges[i + 1] as number)) return true
-  }
-  return false
 }
 
 /** `before` and `after` are the characters around the place, -1 at either end of the name. */

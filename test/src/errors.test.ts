@@ -1,9 +1,12 @@
 // Refusals as objects, and how they are told from everything else.
 import { inspect } from 'node:util'
-import { BlockedError, isBlocked, type RuleError } from 'leapguard'
+import { BlockedError, isBlocked, RuleError } from 'leapguard'
 import { describe, expect, it } from 'vitest'
 import { CODES, carriesRefusal } from '../../src/errors.js'
 import { fail, HAIR, thrown, watched } from './support.js'
+
+// Its type is a union, which is no base of a class.
+class Mine extends (BlockedError as unknown as new (...args: unknown[]) => Error) {}
 
 function refusalOf(resource = 'r'): BlockedError {
   const { guard } = watched()
@@ -91,8 +94,17 @@ describe('isBlocked', () => {
   it('says yes to a refusal, whoever made it', () => {
     expect(isBlocked(refusalOf())).toBe(true)
     expect(isBlocked(Object.assign(new Error('copy'), { [Symbol.for('leapguard.blocked')]: true }))).toBe(true)
-    class Mine extends BlockedError {}
     expect(isBlocked(new Mine(1, 'r', undefined, undefined))).toBe(true)
+  })
+
+  it('is what instanceof asks as well; a subclass is a class like any', () => {
+    const copy = Object.assign(new Error('copy'), { [Symbol.for('leapguard.blocked')]: true })
+    const mine = new Mine(1, 'r', undefined, undefined)
+    expect([refusalOf(), copy, mine].map((error) => error instanceof BlockedError)).toEqual([true, true, true])
+    expect([refusalOf(), copy, mine].map((error) => error instanceof Mine)).toEqual([false, false, true])
+    const fault = Object.assign(new Error('copy'), { [Symbol.for('leapguard.rule-error')]: true })
+    expect([new RuleError([]), fault, copy].map((error) => error instanceof RuleError)).toEqual([true, true, false])
+    expect([Object.keys(BlockedError), Object.keys(RuleError)]).toEqual([[], []])
   })
 
   const trap = new Proxy(

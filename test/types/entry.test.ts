@@ -104,6 +104,8 @@ describe('entrySync', () => {
     expect(() => entrySync('types', async () => 1)).toThrow(TypeError)
     // @ts-expect-error neither is any thenable
     expect(() => entrySync('types', (): PromiseLike<number> => Promise.resolve(1))).toThrow(TypeError)
+    // @ts-expect-error and a promise is no function
+    expect(() => entrySync('types', Promise.resolve(1))).toThrow(TypeError)
   })
 })
 
@@ -127,6 +129,16 @@ describe('wrap', () => {
     const either = wrap('types', (n: number) => n, { fallbacks: [() => 'x'] })
     expectTypeOf(either).returns.toEqualTypeOf<Promise<number | string>>()
     expect(await either(1)).toBe(1)
+  })
+})
+
+describe('wrap, given what it cannot guard', () => {
+  it('says so at once', () => {
+    // @ts-expect-error a promise is no function
+    expect(() => wrap('types', Promise.resolve(1))).toThrow(TypeError)
+    // @ts-expect-error the arguments of a wrapped function are those of its calls
+    const odd = wrap('types', (n: number) => n, { args: [1] })
+    expect(odd).toBeTypeOf('function')
   })
 })
 

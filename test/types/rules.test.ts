@@ -5,11 +5,14 @@ import {
   createGuard,
   type DegradeRule,
   type DegradeRuleInput,
+  type Fault,
+  type GuardEvents,
   type IgnoreMatcher,
   isBlocked,
   type LoadedRules,
   type ReloadEvent,
   type ReloadReport,
+  RuleError,
   type RuleInfo,
   type RuleSet,
   type StateChangeEvent,
@@ -82,6 +85,23 @@ describe('events', () => {
       expectTypeOf(event.rule).toEqualTypeOf<RuleInfo | undefined>()
       seen.push(event.type)
     })
+    const tell = (event: GuardEvents[keyof GuardEvents]): string => {
+      switch (event.type) {
+        case 'state':
+          expectTypeOf(event).toEqualTypeOf<StateChangeEvent>()
+          return `${event.rule.id} ${event.to}`
+        case 'blocked':
+          expectTypeOf(event).toEqualTypeOf<BlockedEvent>()
+          return event.code
+        case 'reload':
+          expectTypeOf(event).toEqualTypeOf<ReloadEvent>()
+          return `${event.added.length} added`
+        default:
+          return event satisfies never
+      }
+    }
+    const told: string[] = []
+    for (const name of ['state', 'blocked', 'reload'] as const) guard.on(name, (event) => told.push(tell(event)))
     const off = guard.on('reload', (event) => {
       expectTypeOf(event).toEqualTypeOf<ReloadEvent>()
       seen.push(event.type)
@@ -91,6 +111,7 @@ describe('events', () => {
     guard.enter('r').exit({ error: 1 })
     guard.tryEnter('r')
     expect(seen).toEqual(['reload', 'state', 'blocked'])
+    expect(told).toEqual(['1 added', 'error-count#1 open', 'ERR_BLOCKED_DEGRADE'])
     // @ts-expect-error there is no such event
     expect(() => guard.on('open', () => {})).toThrow(TypeError)
   })
@@ -144,5 +165,72 @@ describe('refusals', () => {
     expectTypeOf(error.kind).toEqualTypeOf<'degrade' | 'custom' | 'clock'>()
     expectTypeOf(error.code).toEqualTypeOf<'ERR_BLOCKED_DEGRADE' | 'ERR_BLOCKED_CUSTOM' | 'ERR_BLOCKED_CLOCK'>()
     expect(error instanceof BlockedError && error.resource).toBe('r')
+  })
+
+  it('F72: are a union told apart by kind or by code, and so are their events', () => {
+    const ruleOf = (refusal: BlockedError | BlockedEvent): string => {
+      switch (refusal.kind) {
+        case 'degrade':
+          expectTypeOf(refusal.code).toEqualTypeOf<'ERR_BLOCKED_DEGRADE'>()
+          expectTypeOf(refusal.rule).toEqualTypeOf<DegradeRule | undefined>()
+          return refusal.rule?.strategy ?? 'forced'
+        case 'custom':
+          expectTypeOf(refusal.rule).toEqualTypeOf<{ readonly id: string }>()
+          return refusal.rule.id
+        case 'clock':
+          expectTypeOf(refusal.rule).toEqualTypeOf<undefined>()
+          return 'clock'
+        default:
+          return refusal satisfies never
+      }
+    }
+    const byCode = (refusal: BlockedError): DegradeRule | undefined =>
+      refusal.code === 'ERR_BLOCKED_DEGRADE' ? refusal.rule : undefined
+    // @ts-expect-error a rule of whichever kind need not have a strategy
+    const careless = (refusal: BlockedError): unknown => refusal.rule?.strategy
+
+    const clock = new ManualClock(10)
+    const guard = createGuard({ clock, onClockBack: 'refuse' })
+    const events: string[] = []
+    guard.on('blocked', (event) => events.push(ruleOf(event)))
+    const rule: DegradeRuleInput = { resource: 'r', strategy: 'error-count', threshold: 1 }
+    guard.loadDegradeRules([rule])
+    guard.configure('custom', { rules: [{ id: 'lunch', check: () => 1 }] })
+    guard.enter('r').exit({ error: 1 })
+    const refused = (resource: string): BlockedError => {
+      try {
+        guard.enter(resource)
+      } catch (error) {
+        if (isBlocked(error)) return error
+      }
+      throw new Error('was let in')
+    }
+    const tripped = refused('r')
+    const seen = [tripped, refused('custom')]
+    guard.forceOpen('other')
+    seen.push(refused('other'))
+    clock.set(0)
+    seen.push(refused('other'))
+    expect(seen.map(ruleOf)).toEqual(['error-count', 'lunch', 'forced', 'clock'])
+    expect(events).toEqual(seen.map(ruleOf))
+    expect(byCode(tripped)).toBe(guard.rules().degrade[0])
+    expect(careless(tripped)).toBe('error-count')
+  })
+
+  it('and refused rule lists are told apart from unknown by class', () => {
+    const faultsOf = (error: unknown): string[] => {
+      // @ts-expect-error nothing is known of what was caught
+      if (error.faults === undefined) return []
+      if (!(error instanceof RuleError)) throw error
+      expectTypeOf(error.code).toEqualTypeOf<'ERR_RULE_INVALID'>()
+      expectTypeOf(error.faults).toEqualTypeOf<readonly Fault[]>()
+      return error.faults.map(({ path }) => path)
+    }
+    try {
+      guardOf().loadDegradeRules([{ resource: 'r', strategy: 'error-ratio', threshold: 2 }])
+    } catch (error) {
+      expect(faultsOf(error)).toEqual(['degrade[0].threshold'])
+    }
+    expect.assertions(1)
   })
 })

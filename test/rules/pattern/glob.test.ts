@@ -73,7 +73,7 @@ describe('globs', () => {
           kind: fc.constant('choice' as const),
           of: fc.array(
             tie('pieces').filter((list) => ![list[0], list.at(-1)].some((p) => 'run deep'.includes(p?.kind ?? '-'))),
-            { minLength: 1, maxLength: 3 },
+            { minLength: 2, maxLength: 3 },
           ),
         }),
       ),
@@ -113,6 +113,7 @@ describe('globs', () => {
     ['[]]', ']', true],
     ['[a-]', '-', true],
     ['[\\]]', ']', true],
+    ['/users/\\{id}', '/users/{id}', true],
     ['\\*', '*', true],
     ['\\*', 'a', false],
     ['a,b}', 'a,b}', true],
@@ -125,8 +126,11 @@ describe('globs', () => {
   it.each([
     ['a[b', "a '[' is not closed (at character 2)"],
     ['a[', "a '[' is not closed (at character 2)"],
-    ['{a,{b}', "a '{' is not closed (at character 1)"],
+    ['{a,{b,c}', "a '{' is not closed (at character 1)"],
     ['a\\', 'a backslash with nothing after it (at character 2)'],
+    ['GET /users/{id}', "alternatives need a comma between them; a '{' itself is written \\{ (at character 12)"],
+    ['{}', "alternatives need a comma between them; a '{' itself is written \\{ (at character 1)"],
+    ['{a,{b}}', "alternatives need a comma between them; a '{' itself is written \\{ (at character 4)"],
     ['[b-a]', 'a range of characters is out of order (at character 3)'],
   ])('say what is wrong with %s', (text, message) => {
     expect(compilePattern('glob', text)).toBe(message)
