@@ -1,4 +1,6 @@
 // Who may import whom: windows imports nothing of ours, rules only windows, src both; nothing imports tests or benches.
+const PACKAGES = ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-no-pkg', 'npm-unknown']
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -29,8 +31,14 @@ module.exports = {
     {
       name: 'no-runtime-dependencies',
       severity: 'error',
-      from: { path: '^(src|rules|windows)/' },
-      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-no-pkg', 'npm-unknown'] },
+      from: { path: '^(src|rules|windows)/', pathNot: '^src/sources/[^/]+\\.ts$' },
+      to: { dependencyTypes: PACKAGES },
+    },
+    {
+      name: 'sources-import-only-the-optional-peer',
+      severity: 'error',
+      from: { path: '^src/sources/' },
+      to: { dependencyTypes: PACKAGES, pathNot: '(^|/)node_modules/yaml/' },
     },
     {
       name: 'windows-and-rules-do-no-io',

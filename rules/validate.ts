@@ -13,6 +13,9 @@ export interface Fault {
   readonly bound: string
   /** The whole sentence, with the resource if it is known. */
   readonly message: string
+  /** Where in the text that the rules were read from, from 1; a column counts UTF-16 units. Absent if they were not read from a text. */
+  readonly line?: number
+  readonly column?: number
 }
 
 export interface Range {

@@ -13,6 +13,7 @@ export const CODES = {
   ERR_SYNC_PROMISE: 'entrySync was given a function that returns a promise.',
   ERR_REGISTRY_FULL: 'A new name was to be configured or forced, and no name the guard knows could make room for it.',
   ERR_GUARD_DISPOSED: 'The guard was configured after dispose().',
+  ERR_PEER_MISSING: 'A package that is needed for what was asked is not installed.',
   LEAPGUARD_CUSTOM_RULE: 'A custom controller threw or answered nonsense; the call went on without it.',
   LEAPGUARD_CALLBACK: 'A classify, ignore or random callback threw or answered nonsense; the default was used.',
   LEAPGUARD_LISTENER: 'An event listener threw; calls and other listeners went on.',
@@ -156,20 +157,31 @@ export class RuleError extends Error {
   readonly code = 'ERR_RULE_INVALID' as const
   /** Everything that is wrong with the list. */
   readonly faults: readonly Fault[]
+  /** The file that the rules were read from. */
+  readonly file: string | undefined
 
-  constructor(faults: readonly Fault[]) {
-    const head = `${faults.length === 1 ? '1 fault' : `${faults.length} faults`} in the rules, nothing was applied:`
-    const [first] = faults
-    super(
-      faults.length === 1 && first !== undefined
-        ? `${head} ${first.message}`
-        : `${head}\n${faults.map((fault) => `  - ${fault.message}`).join('\n')}`,
-    )
+  constructor(faults: readonly Fault[], file?: string) {
+    const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`
+    const head = `${count} in ${file === undefined ? 'the rules' : file}, nothing was applied:`
+    const lines = faults.map((fault) => placeOf(fault, file) + fault.message)
+    super(lines.length === 1 ? `${head} ${lines[0]}` : `${head}\n${lines.map((line) => `  - ${line}`).join('\n')}`)
     this.faults = faults
+    this.file = file
   }
 }
 Object.defineProperty(RuleError.prototype, RULE_BRAND, { value: true })
 instanceByBrand(RuleError, RULE_BRAND)
+
+/** As editors and terminals know it: `rules.yaml:12:5: `. */
+function placeOf({ line, column }: Fault, file: string | undefined): string {
+  if (line === undefined) return ''
+  return file === undefined ? `line ${line}, column ${column}: ` : `${file}:${line}:${column}: `
+}
+
+/** A package that is needed for what was asked, and is not there. */
+export function peerMissing(message: string, cause?: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { code: 'ERR_PEER_MISSING' satisfies Code })
+}
 
 /** A wrong argument: the caller's mistake, told at once. */
 export function invalidArgument(message: string, code: Code = 'ERR_INVALID_ARGUMENT'): TypeError {

@@ -28,4 +28,5 @@ export { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.js
 export * from './default-guard.js'
 export { BlockedError, type BlockKind, type Code, isBlocked, RuleError } from './errors.js'
 export { createGuard, Guard } from './guard.js'
+export { type ParseRulesOptions, parseRules, type RuleFormat, readRules } from './sources/file.js'
 export type * from './types.js'
