@@ -6,7 +6,7 @@ import { vi } from 'vitest'
 import type { Block } from './pages.js'
 
 const nodeRequire = createRequire(import.meta.url)
-const DEFAULT_GUARD = Symbol.for('leapguard.default-guard')
+const DEFAULT_GUARD = Symbol.for('leapguard.default-guards')
 
 type Example = (require: (name: string) => unknown, exports: object) => Promise<void>
 
