@@ -25,6 +25,7 @@ export {
   type WindowShape,
 } from './degrade/rule.js'
 export { outranks, UNKNOWN_WAIT } from './order.js'
+export { readRingShape } from './ring-shape.js'
 export { checkSavedBreaker, type SavedBreaker } from './saved-breaker.js'
 export { isThenable, swallow } from './thenable.js'
-export { type Fault, isPlainObject, show } from './validate.js'
+export { Checker, type Fault, isPlainObject, show } from './validate.js'

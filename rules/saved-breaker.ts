@@ -1,14 +1,8 @@
 // What a breaker leaves behind to be taken up again by another process: plain JSON, checked before it is believed.
 import type { SavedBuckets, SavedRuns } from '../windows/index.js'
 import type { StateName } from './contract.js'
-import {
-  type DegradeRule,
-  type DegradeStrategy,
-  MAX_BUCKETS,
-  MAX_CALL_COUNT,
-  STRATEGIES,
-  type WindowShape,
-} from './degrade/rule.js'
+import { type DegradeRule, type DegradeStrategy, MAX_CALL_COUNT, STRATEGIES, type WindowShape } from './degrade/rule.js'
+import { MAX_BUCKETS } from './ring-shape.js'
 import { Checker, type Fault, MAX_MS, show } from './validate.js'
 
 /** Reopenings in a row beyond this lengthen a cooldown no further. */

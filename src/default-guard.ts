@@ -19,7 +19,7 @@ function shared(guards: Record<string, Guard>): Guard {
     const text = `${SERIES}.x beside ${others.map((series) => `${series}.x`).join(' and ')}`
     new Faults(undefined).report('LEAPGUARD_TWO_VERSIONS', 'default guard', undefined, text)
   }
-  guards[SERIES] ??= createGuard()
+  guards[SERIES] ??= createGuard({ name: 'default' })
   return guards[SERIES]
 }
 
@@ -35,6 +35,7 @@ export const setRulesFor: Guard['setRulesFor'] = (resource, rules) => defaultGua
 export const configure: Guard['configure'] = (resource, config) => defaultGuard.configure(resource, config)
 export const rules: Guard['rules'] = () => defaultGuard.rules()
 export const stats: Guard['stats'] = (resource) => defaultGuard.stats(resource)
+export const snapshot: Guard['snapshot'] = () => defaultGuard.snapshot()
 export const remove: Guard['remove'] = (resource) => defaultGuard.remove(resource)
 export const resources: Guard['resources'] = () => defaultGuard.resources()
 export const on: Guard['on'] = (event, listener) => defaultGuard.on(event, listener)

@@ -6,7 +6,8 @@ import { RuleManager } from './manager.js'
 import { Judge } from './outcome.js'
 import { checkName, Registry } from './registry.js'
 import { Runtime } from './runtime.js'
-import { statsOf, statsOfUnknown } from './stats.js'
+import { readStatistics } from './statistics.js'
+import { snapshotOf, statsOf, statsOfUnknown } from './stats.js'
 import type {
   CallContext,
   CustomRule,
@@ -15,6 +16,7 @@ import type {
   EntryOptions,
   GuardEvents,
   GuardOptions,
+  GuardSnapshot,
   LoadedRules,
   OutcomeName,
   ReloadReport,
@@ -30,6 +32,7 @@ const CONFIG_FIELDS: ReadonlySet<string> = new Set<keyof ResourceConfig>([
   'fallbacks',
   'fallbackOnIgnored',
   'rules',
+  'statistics',
 ])
 
 /** Guards calls by rules, per resource. Make one with {@link createGuard}, or use the default one through the functions of the module. */
@@ -41,8 +44,16 @@ export class Guard {
 
   constructor(options: GuardOptions = {}) {
     this.runtime = new Runtime(options)
-    this.registry = new Registry(this.runtime, (resource) => this.manager.equip(resource))
+    this.registry = new Registry(this.runtime, (resource) => {
+      resource.keepStatistics(this.runtime.statistics)
+      this.manager.equip(resource)
+    })
     this.manager = new RuleManager(this.runtime, this.registry)
+  }
+
+  /** As it was given, `'guard'` if it was not, `'default'` for the guard behind the functions of the module. */
+  get name(): string {
+    return this.runtime.name
   }
 
   /**
@@ -173,19 +184,35 @@ export class Guard {
     const before = this.registry.get(resource)
     const merged = { ...before?.config, ...config }
     const judge = new Judge(resource, merged, this.runtime.faults)
+    const { statistics } = merged
+    const shape = statistics === undefined ? this.runtime.statistics : readStatistics(statistics)
     const customs = Object.hasOwn(config, 'rules') ? this.compileCustom(resource, config.rules ?? []) : before?.customs
     const target = this.registry.claim(resource)
     target.config = merged
     target.judge = judge
     target.hasFallbacks = judge.fallbacks.length > 0
     if (customs !== undefined) target.customs = customs
+    target.keepStatistics(shape)
     target.arrange()
   }
 
-  /** Counts and breaker states of a resource, now. Reading changes nothing. An unknown name reads zeros. */
+  /**
+   * Counts and breaker states of a resource, now, and its statistics window if it keeps one. Reading changes nothing. An unknown name reads
+   * zeros.
+   */
   stats(resource: string): ResourceStats {
     const found = this.registry.find(resource)
     return found === undefined ? statsOfUnknown(resource) : statsOf(found, this.runtime.time.read())
+  }
+
+  /**
+   * The statistics of all resources, now, as plain JSON: what is not known is absent, so the snapshot is what `JSON.parse` makes of its JSON.
+   * Reading changes nothing.
+   *
+   * Cost: a few microseconds for each resource, more with percentiles; it is made in one go.
+   */
+  snapshot(): GuardSnapshot {
+    return snapshotOf(this.name, this.registry, this.runtime.time.read())
   }
 
   /**
@@ -228,7 +255,7 @@ export class Guard {
     this.force(resource, false, false)
   }
 
-  /** Closes the breakers of a resource (or of all) with fresh statistics and zeroes its totals. Rules, forced states and calls in flight stay. */
+  /** Closes the breakers of a resource (or of all) with fresh statistics, zeroes its totals and empties its statistics window. Rules, forced states and calls in flight stay. */
   reset(resource?: string): void {
     const now = this.runtime.time.read()
     const targets =

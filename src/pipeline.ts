@@ -86,7 +86,8 @@ function weigh(
 export function take(resource: Resource, permit: PooledPermit): void {
   resource.passed++
   resource.running++
-  const { controllers, runtime } = resource
+  const { controllers, runtime, statistics } = resource
+  if (statistics !== null) statistics.passed(runtime.time)
   let i = 0
   try {
     while (i < controllers.length && (controllers[i] as CompiledController).take(runtime.time, permit)) i++
@@ -120,7 +121,7 @@ function giveBack(
 /** The call has ended: every controller learns, the counters too, the permit goes back. */
 export function settle(permit: PooledPermit, outcome: Outcome): void {
   const resource = permit.owner
-  const { runtime, controllers } = resource
+  const { runtime, controllers, statistics } = resource
   const { time } = runtime
   time.tickSettled()
   let flags = 0
@@ -138,6 +139,7 @@ export function settle(permit: PooledPermit, outcome: Outcome): void {
   else if (outcome === Outcome.FAILURE) resource.failed++
   else resource.ignored++
   if ((flags & Flag.SLOW) !== 0) resource.slow++
+  if (statistics !== null) statistics.ended(time, permit, outcome, flags)
   runtime.permits.release(permit)
   if (runtime.events.waiting) runtime.events.deliver()
 }

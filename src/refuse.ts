@@ -17,7 +17,8 @@ export function countRefusal(resource: Resource, code: number): void {
 
 function tally(resource: Resource, error: BlockedError | undefined): void {
   resource.blocked++
-  const { events } = resource.runtime
+  const { events, time } = resource.runtime
+  if (resource.statistics !== null) resource.statistics.blocked(time)
   if (error !== undefined && events.hearsBlocked) events.blocked(error, refusal.at)
   if (events.waiting) events.deliver()
 }

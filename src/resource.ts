@@ -11,6 +11,7 @@ import type {
 import { CallContext } from './context.js'
 import type { Judge } from './outcome.js'
 import type { Runtime } from './runtime.js'
+import { Statistics } from './statistics.js'
 import type { ResourceConfig } from './types.js'
 
 const NO_CONTROLLERS: readonly CompiledController[] = []
@@ -41,6 +42,8 @@ export class Resource implements Host {
   judge: Judge | null = null
   /** Calls need more than the short way through the entrance: fallbacks are configured. */
   hasFallbacks = false
+  /** The rolling window, where one is asked for. */
+  statistics: Statistics | null = null
 
   degrade = NO_RULES
   customs = NO_CUSTOMS
@@ -78,11 +81,18 @@ export class Resource implements Host {
     for (const { breaker } of this.degrade) breaker.force(this.forcedOpen, this.forcedClosed, now)
   }
 
-  /** Breakers closed and fresh, totals at zero; calls in flight stay counted as running. */
+  /** Keeps a statistics window of that shape, or none. One that has it goes on as it is. */
+  keepStatistics(shape: ConstructorParameters<typeof Statistics>[0] | null): void {
+    if (shape === null) this.statistics = null
+    else if (this.statistics?.hasShape(shape) !== true) this.statistics = new Statistics(shape)
+  }
+
+  /** Breakers closed and fresh, totals and statistics at zero; calls in flight stay counted as running. */
   reset(now: number): void {
     for (const { breaker } of this.degrade) breaker.reset(now)
     this.passed = this.blocked = this.succeeded = this.failed = 0
     this.ignored = this.slow = this.wouldBlock = 0
+    this.statistics?.clear()
   }
 
   /** Nothing but counts is lost if the registry forgets it. */

@@ -6,6 +6,7 @@ import { Events } from './events.js'
 import { Faults } from './faults.js'
 import { Nesting } from './nesting.js'
 import { PermitPool } from './permit.js'
+import { readStatistics } from './statistics.js'
 import { GuardTime } from './time.js'
 import type { GuardOptions } from './types.js'
 
@@ -18,6 +19,8 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof GuardOptions>([
   'random',
   'maxResources',
   'onRegistryFull',
+  'name',
+  'statistics',
 ])
 
 const MAX_RESOURCES = 1_000_000
@@ -33,6 +36,10 @@ export class Runtime {
   readonly restartOnChange: boolean
   readonly maxResources: number
   readonly shareOverflow: boolean
+  /** The guard's name, as events and snapshots show it. */
+  readonly name: string
+  /** The statistics window of resources that are not configured otherwise. */
+  readonly statistics: ReturnType<typeof readStatistics>
   /** Probe slots taken now, over all resources. */
   probesOut = 0
 
@@ -43,7 +50,10 @@ export class Runtime {
         throw invalidArgument(`unknown guard option '${key}'; there are ${[...OPTIONS].join(', ')}`)
     }
     const { onClockBack = 'clamp', onRuleChange = 'keep', onInternalError, refusalStacks = false, random } = options
-    const { maxResources = 10_000, onRegistryFull = 'unguarded' } = options
+    const { maxResources = 10_000, onRegistryFull = 'unguarded', name = 'guard' } = options
+    if (typeof name !== 'string' || name === '') {
+      throw invalidArgument(`name must be a non-empty string, got ${show(name)}`)
+    }
     oneOf('onClockBack', onClockBack, ['clamp', 'refuse', 'raw'])
     oneOf('onRuleChange', onRuleChange, ['keep', 'restart'])
     oneOf('onRegistryFull', onRegistryFull, ['unguarded', 'shared'])
@@ -61,6 +71,8 @@ export class Runtime {
     this.restartOnChange = onRuleChange === 'restart'
     this.maxResources = maxResources
     this.shareOverflow = onRegistryFull === 'shared'
+    this.name = name
+    this.statistics = readStatistics(options.statistics)
   }
 }
 

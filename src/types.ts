@@ -1,6 +1,6 @@
 // The public vocabulary of the face: options, results and event payloads. No code.
 import type { Controller, DegradeRule, DegradeRuleInput, StateChangeReason, StateName } from '../rules/index.js'
-import type { Clock } from '../windows/index.js'
+import type { Clock, MetricSnapshot, MetricWindowOptions } from '../windows/index.js'
 
 export type { StateChangeReason, StateName }
 
@@ -56,6 +56,11 @@ export interface ResourceConfig {
   fallbackOnIgnored?: boolean | undefined
   /** Custom controllers, checked after all rule families, in this order. */
   rules?: readonly CustomRule[] | undefined
+  /**
+   * Keep a rolling statistics window: `true` with the defaults, an object with these settings, `false` none. Default: as
+   * {@link GuardOptions.statistics} says.
+   */
+  statistics?: boolean | MetricWindowOptions | undefined
 }
 
 /** A controller of the user's own. `id` names it in refusals; default `custom#1`, `custom#2`, ... by position. */
@@ -115,6 +120,13 @@ export interface GuardOptions {
    * `'shared'`: it is a call of the one resource `(overflow)`, which all such names share and which default rules guard.
    */
   onRegistryFull?: 'unguarded' | 'shared'
+  /** Names the guard in snapshots and on diagnostics channels, a non-empty string. Default `'guard'`. */
+  name?: string
+  /**
+   * Keep a rolling statistics window for every resource that is not configured otherwise: `true` with the defaults (10 buckets in 10 s,
+   * with percentiles), an object with other settings. `intervalMs` at most 2^30, `bucketCount` at most 10,000. Default false.
+   */
+  statistics?: boolean | MetricWindowOptions
 }
 
 export interface InternalErrorInfo {
@@ -226,9 +238,9 @@ export interface RuleStats {
   /** State as callers feel it: the stored one unless forced. Reading does not advance it: an open breaker past its cooldown reads `'open'`. */
   readonly state: StateName
   /** When it opened, epoch milliseconds; `undefined` unless open. */
-  readonly openedAt: number | undefined
+  readonly openedAt?: number | undefined
   /** Cooldown left (0 once past), or time to probe takeover; `undefined` if closed, forced or unknown. */
-  readonly retryAfterMs: number | undefined
+  readonly retryAfterMs?: number | undefined
   /** Calls in the rule's window now, finished and folded running ones. For `consecutive-errors`: the present run of failures. */
   readonly total: number
   /** Bad ones among them. */
@@ -237,7 +249,7 @@ export interface RuleStats {
   readonly dryRun: boolean
   /** Calls this dry-run rule would have refused. */
   readonly wouldBlock: number
-  readonly forced: 'open' | 'closed' | undefined
+  readonly forced?: 'open' | 'closed' | undefined
 }
 
 /** The names a guard keeps. */
@@ -255,4 +267,19 @@ export interface ResourceStats {
   readonly resource: string
   readonly totals: ResourceTotals
   readonly rules: readonly RuleStats[]
+  /** The rolling statistics window; absent unless one is asked for by `statistics`. */
+  readonly window?: MetricSnapshot
+}
+
+/** All that a guard counts, at one moment, as plain JSON: what would be `undefined` is absent. */
+export interface GuardSnapshot {
+  /** Of the form of snapshots. */
+  readonly version: 1
+  /** The guard's name. */
+  readonly guard: string
+  /** When, epoch milliseconds of the guard's clock. */
+  readonly at: number
+  /** In the order in which the names were made, the overflow resource last. */
+  readonly resources: readonly ResourceStats[]
+  readonly registry: RegistryStats
 }

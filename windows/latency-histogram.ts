@@ -110,7 +110,7 @@ export class LatencyHistogram {
     if (count === 0) return undefined
     const min = Math.min(this.least, and.least)
     const max = Math.max(this.greatest, and.greatest)
-    let cell = -1
+    let cell = cellOf(min) - 1
     let seen = 0
     return ratios.map((ratio) => {
       const rank = rankOf(ratio, count)

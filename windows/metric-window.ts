@@ -21,7 +21,7 @@ export interface MetricSnapshot {
   readonly ignored: number
   readonly slow: number
   /** Response times of calls that succeeded or failed, ms; `undefined` if there is none in the window. */
-  readonly rt: ResponseTimes | undefined
+  readonly rt?: ResponseTimes | undefined
 }
 
 export interface ResponseTimes {

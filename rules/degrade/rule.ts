@@ -1,5 +1,6 @@
 // Degrade rules: fields, defaults and bounds. What a breaker does with them is in ../breaker.ts.
 import { startBucketMs } from '../../windows/index.js'
+import { readRingShape } from '../ring-shape.js'
 import { Checker, type Fault, isPlainObject, MAX_MS, show } from '../validate.js'
 
 export type DegradeStrategy = 'slow-call-ratio' | 'error-ratio' | 'error-count' | 'consecutive-errors'
@@ -121,7 +122,6 @@ const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRuleInput>([
   'dryRun',
 ])
 
-export const MAX_BUCKETS = 10_000
 export const MAX_CALL_COUNT = 100_000
 const MAX_PROBES = 10_000
 
@@ -304,23 +304,8 @@ function readWindow(checker: Checker, strategy: DegradeStrategy | undefined): Wi
 }
 
 function readInterval(checker: Checker): Window {
-  const statIntervalMs = checker.number('statIntervalMs', { min: 1, max: MAX_MS, integer: true }, 10_000)
-  if (!checker.has('bucketCount')) return { statIntervalMs, bucketCount: defaultBucketCount(statIntervalMs) }
-  const bucketCount = checker.number('bucketCount', { min: 1, max: MAX_BUCKETS, integer: true }, 1)
-  if (!checker.isFaulty('statIntervalMs') && statIntervalMs % bucketCount !== 0) {
-    checker.fault(
-      'bucketCount',
-      `an integer >= 1 and <= ${MAX_BUCKETS} that divides statIntervalMs (${statIntervalMs})`,
-    )
-  }
-  return { statIntervalMs, bucketCount }
-}
-
-/** 10, or the largest divisor of the interval up to 20 where 10 does not divide. */
-function defaultBucketCount(statIntervalMs: number): number {
-  if (statIntervalMs % 10 === 0) return 10
-  for (let n = 20; n > 1; n--) if (statIntervalMs % n === 0) return n
-  return 1
+  const { intervalMs, bucketCount } = readRingShape(checker, 'statIntervalMs')
+  return { statIntervalMs: intervalMs, bucketCount }
 }
 
 function readMinimum(
