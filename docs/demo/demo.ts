@@ -6,7 +6,7 @@ import { renderIntro } from './intro.js'
 import { HELP, parseOptions, resolveFile, terminalLook } from './options.js'
 import { painter } from './paint.js'
 import { planRun } from './phases.js'
-import { readRulesFile, renderFaults } from './rules-file.js'
+import { type RulesFile, readRulesFile } from './rules-file.js'
 import { run } from './run.js'
 import { renderSummary, shortcomings } from './summary.js'
 import { MAX_WIDTH } from './text.js'
@@ -39,9 +39,11 @@ export async function demo({ argv, env, cwd, stdout, stderr, stop, sliceMs }: Su
   }
   const file = options.rulesFile === undefined ? OWN_RULES : resolveFile(options.rulesFile, cwd, env)
   const shown = options.rulesFile ?? relative(cwd, file)
-  const read = readRulesFile(file)
-  if ('faults' in read) {
-    stderr.write(renderFaults(shown, read.faults))
+  let read: RulesFile
+  try {
+    read = await readRulesFile(file)
+  } catch (error) {
+    stderr.write(`${error instanceof Error ? error.message : error}\nNothing was started.\n`)
     return 2
   }
 

@@ -7,9 +7,9 @@ export const HELP = `Usage: npm run demo [-- --rules FILE]
 Starts an HTTP upstream on a free loopback port, lets it fail, slow down, hang and
 recover, and shows second by second what leapguard's rules make of it.
 
-  --rules FILE  try your own rules: JSON like { "degrade": [ ... ] }. The ones that
-                name the resource 'user-service' guard the calls; phases stretch to
-                their longest cooldown. Default: docs/demo/rules.json
+  --rules FILE  try your own rules: JSON like { "degrade": [ ... ] }, or YAML. The
+                ones that name the resource 'user-service' guard the calls; phases
+                stretch to their longest cooldown. Default: docs/demo/rules.json
   -h, --help    this text
 
 Exit status: 0 every breaker opened in its bad phase and closed after it; 1 one did
