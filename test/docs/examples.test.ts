@@ -17,6 +17,8 @@ const WITH_EXAMPLES = [
   'docs/writing-a-rule.md',
   'docs/circuit-breaker.md',
   'docs/testing.md',
+  'docs/from-cockatiel.md',
+  'docs/from-opossum.md',
   'docs/concepts.md',
   'docs/which-rule.md',
   'docs/anti-patterns.md',
