@@ -45,7 +45,7 @@ export class CircuitBreaker {
       if (!OPTIONS.has(key)) throw invalidArgument(`unknown option '${key}'; there are ${[...OPTIONS].join(', ')}`)
     }
     const { failureThreshold = 5, successThreshold = 1, cooldownMs = 30_000, clock, name = 'circuit-breaker' } = options
-    const runtime = new Runtime(clock === undefined ? {} : { clock })
+    const runtime = new Runtime({ name: 'circuit-breaker', ...(clock === undefined ? {} : { clock }) })
     const faults: Fault[] = []
     const rules = normalizeDegradeRules(
       [{ resource: name, strategy: 'consecutive-errors', threshold: failureThreshold, successThreshold, cooldownMs }],
@@ -72,7 +72,9 @@ export class CircuitBreaker {
 
   /** Closed, with the count at 0. Calls in flight decide nothing any more. */
   reset(): void {
-    this.#resource.reset(this.#resource.runtime.time.read())
+    const { time, events } = this.#resource.runtime
+    this.#resource.reset(time.read())
+    if (events.waiting) events.deliver()
   }
 }
 

@@ -17,7 +17,7 @@ function shared(guards: Record<string, Guard>): Guard {
   const others = Object.keys(guards)
   if (guards[SERIES] === undefined && others.length > 0) {
     const text = `${SERIES}.x beside ${others.map((series) => `${series}.x`).join(' and ')}`
-    new Faults(undefined).report('LEAPGUARD_TWO_VERSIONS', 'default guard', undefined, text)
+    new Faults(undefined, 'default').report('LEAPGUARD_TWO_VERSIONS', 'default guard', undefined, text)
   }
   guards[SERIES] ??= createGuard({ name: 'default' })
   return guards[SERIES]

@@ -1,5 +1,7 @@
-// Events: queued while an operation runs, delivered synchronously once it is complete. Free when nobody listens.
+// Events: queued while an operation runs, delivered synchronously once it is complete, to the guard's own listeners and then on the
+// diagnostics channels. Free when nobody listens.
 import { type DegradeRule, isThenable, STATE_NAMES, type State, type StateChangeReason } from '../rules/index.js'
+import { channels } from './channels.js'
 import type { BlockedError } from './errors.js'
 import { invalidArgument } from './errors.js'
 import type { Faults } from './faults.js'
@@ -16,17 +18,24 @@ interface Listener {
 export class Events {
   /** Events wait to be delivered. The gatehouse looks at this after every operation. */
   waiting = false
-  /** Somebody listens to refusals. */
-  hearsBlocked = false
   private readonly faults: Faults
+  /** The guard's name. */
+  private readonly guard: string
   /** Copied on write, so that a delivery under way keeps the list it began with. */
   private readonly listenersOf: Record<Name, readonly Listener[]> = { state: [], blocked: [], reload: [] }
   private queue: AnyEvent[] = []
   private delivering = false
   private subscriptions = 0
+  private closed = false
 
-  constructor(faults: Faults) {
+  constructor(faults: Faults, guard: string) {
     this.faults = faults
+    this.guard = guard
+  }
+
+  /** Somebody listens to refusals. */
+  get hearsBlocked(): boolean {
+    return this.hears('blocked')
   }
 
   on<N extends Name>(name: N, listener: (event: GuardEvents[N]) => void): () => void {
@@ -43,7 +52,9 @@ export class Events {
       )
   }
 
-  clear(): void {
+  /** Nothing is told any more. */
+  close(): void {
+    this.closed = true
     for (const name of Object.keys(this.listenersOf) as Name[]) this.set(name, [])
     this.queue = []
     this.waiting = false
@@ -59,7 +70,7 @@ export class Events {
     total: number,
     at: number,
   ): void {
-    if (this.listenersOf.state.length === 0) return
+    if (!this.hears('state')) return
     this.push({
       type: 'state',
       resource,
@@ -80,7 +91,7 @@ export class Events {
   }
 
   reloaded(report: ReloadReport): void {
-    if (this.listenersOf.reload.length > 0) this.push({ type: 'reload', ...report })
+    if (this.hears('reload')) this.push({ type: 'reload', ...report })
   }
 
   /** Delivers what waits, in order. What listeners cause meanwhile joins the end of the same queue. */
@@ -90,10 +101,17 @@ export class Events {
     for (let i = 0; i < this.queue.length; i++) {
       const event = this.queue[i] as AnyEvent
       for (const listener of this.listenersOf[event.type]) this.tell(listener, event)
+      const channel = channels[event.type]
+      if (channel.hasSubscribers) channel.publish({ ...event, guard: this.guard })
     }
     this.queue = []
     this.waiting = false
     this.delivering = false
+  }
+
+  /** Subscribers of a channel come and go at any time and tell nobody: looked at anew each time. */
+  private hears(name: Name): boolean {
+    return !this.closed && (this.listenersOf[name].length > 0 || channels[name].hasSubscribers)
   }
 
   private tell(listener: Listener, event: AnyEvent): void {
@@ -116,6 +134,5 @@ export class Events {
 
   private set(name: Name, listeners: readonly Listener[]): void {
     this.listenersOf[name] = listeners
-    this.hearsBlocked = this.listenersOf.blocked.length > 0
   }
 }

@@ -1,17 +1,21 @@
 // Faults that must not reach a call: our own, and those of callbacks, listeners, custom rules and clocks. Each cause is reported once.
 import { isThenable, show, swallow } from '../rules/index.js'
+import { channels } from './channels.js'
 import { CODES, type Code } from './errors.js'
-import type { InternalErrorInfo } from './types.js'
+import type { ChannelMessages, InternalErrorInfo } from './types.js'
 
 /** Causes remembered; past this many, one last report says so and the rest is silent. */
 const MAX_CAUSES = 1000
 
 export class Faults {
   readonly #listener: ((error: unknown, where: InternalErrorInfo) => void) | undefined
+  readonly #guard: string
   readonly #seen = new Set<string>()
 
-  constructor(listener: ((error: unknown, where: InternalErrorInfo) => void) | undefined) {
+  /** @param guard its name, for the diagnostics channel. */
+  constructor(listener: ((error: unknown, where: InternalErrorInfo) => void) | undefined, guard: string) {
     this.#listener = listener
+    this.#guard = guard
   }
 
   /** @param detail tells causes of the same kind apart, e.g. the id of a custom rule. */
@@ -31,6 +35,12 @@ export class Faults {
   }
 
   #tell(error: unknown, info: InternalErrorInfo, detail = ''): void {
+    this.#inform(error, info, detail)
+    if (!channels.fault.hasSubscribers) return
+    channels.fault.publish({ type: 'fault', ...info, error, guard: this.#guard } satisfies ChannelMessages['fault'])
+  }
+
+  #inform(error: unknown, info: InternalErrorInfo, detail: string): void {
     if (this.#listener !== undefined) {
       try {
         const answer: unknown = this.#listener(error, info)

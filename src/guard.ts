@@ -270,7 +270,7 @@ export class Guard {
     this.registry.close()
     this.manager.clear()
     this.runtime.time.stopRefusing()
-    this.runtime.events.clear()
+    this.runtime.events.close()
     this.runtime.nesting.disarm()
   }
 

@@ -24,6 +24,7 @@ export {
   RollingLatencyHistogram,
   StartRing,
 } from '../windows/index.js'
+export { channels } from './channels.js'
 export { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.js'
 export * from './default-guard.js'
 export { BlockedError, type BlockKind, type Code, isBlocked, RuleError } from './errors.js'

@@ -63,9 +63,9 @@ export class Runtime {
     isFunction('onInternalError', onInternalError)
     isFunction('random', random)
     if (typeof refusalStacks !== 'boolean') throw invalidArgument('refusalStacks must be true or false')
-    this.faults = new Faults(onInternalError)
+    this.faults = new Faults(onInternalError, name)
     this.time = new GuardTime(chooseClock(options.clock), onClockBack, this.faults)
-    this.events = new Events(this.faults)
+    this.events = new Events(this.faults, name)
     this.random = random ?? Math.random
     this.refusalStacks = refusalStacks
     this.restartOnChange = onRuleChange === 'restart'

@@ -215,6 +215,17 @@ export interface GuardEvents {
   reload: ReloadEvent
 }
 
+/** A fault that must not reach a call, as `onInternalError` is told. */
+export interface FaultEvent extends InternalErrorInfo {
+  readonly type: 'fault'
+  readonly error: unknown
+}
+
+/** What is published on each of the `channels`: the event, and the name of the guard it is of. */
+export type ChannelMessages = {
+  readonly [N in keyof GuardEvents]: GuardEvents[N] & { readonly guard: string }
+} & { readonly fault: FaultEvent & { readonly guard: string } }
+
 /** Lifetime counts of a resource: integers that no breaker resets. */
 export interface ResourceTotals {
   /** Calls admitted. */

@@ -68,7 +68,10 @@ describe('a listener that cannot listen', () => {
 describe('the limit', () => {
   it('of a thousand causes ends with one last report, and the rest is silent', () => {
     const told: string[] = []
-    const faults = new Faults((_error, { code, where, resource }) => told.push(`${code} ${where} ${resource ?? '-'}`))
+    const faults = new Faults(
+      (_error, { code, where, resource }) => told.push(`${code} ${where} ${resource ?? '-'}`),
+      'guard',
+    )
     for (let i = 0; i < 3000; i++) {
       faults.report('LEAPGUARD_CALLBACK', 'classify', `r${i}`, new Error('e'))
       faults.report('LEAPGUARD_CALLBACK', 'classify', `r${i}`, new Error('again'))
@@ -82,7 +85,7 @@ describe('the limit', () => {
 
   it('causes are told apart by code, place, resource and detail, whatever these contain', () => {
     let told = 0
-    const faults = new Faults(() => told++)
+    const faults = new Faults(() => told++, 'guard')
     for (let twice = 0; twice < 2; twice++) {
       faults.report('LEAPGUARD_CUSTOM_RULE', 'take', 'a', 1, 'b')
       faults.report('LEAPGUARD_CUSTOM_RULE', 'take', 'a","b', 1, '')
@@ -104,7 +107,7 @@ describe('the limit', () => {
       },
     })
     const values = [undefined, null, Symbol('s'), 1n, 'text', Object.create(null), hostile, proxy]
-    const faults = new Faults(undefined)
+    const faults = new Faults(undefined, 'guard')
     values.forEach((value, i) => {
       faults.report('LEAPGUARD_LISTENER', 'listener', `r${i}`, value)
     })
