@@ -87,6 +87,16 @@ describe('breakers', () => {
     expect(await all(fails)).toEqual([Open, 'open', 'open']) // 3 of 4
   })
 
+  it('CountBreaker and SamplingBreaker do not judge when a call ends well; leapguard does', async () => {
+    const count = cockatiel(new CountBreaker({ threshold: 0.5, size: 4 }))
+    const sampling = cockatiel(new SamplingBreaker({ threshold: 0.5, duration: 1000, minimumRps: 4 }))
+    const { guard, state } = leapguard({ strategy: 'error-ratio', threshold: 0.5, minRequestAmount: 4 })
+    for (const fn of [fails, fails, fails, works]) {
+      for (const call of [count.execute(fn), sampling.execute(fn), guard.entry('a', fn)]) await quietly(call)
+    }
+    expect([count.state, sampling.state, state()]).toEqual([Closed, Closed, 'open']) // 3 of 4
+  })
+
   it('CountBreaker asks for as many calls as it has room for, unless told; statCallCount for 20 at most', async () => {
     const policy = cockatiel(new CountBreaker({ threshold: 0.5, size: 100 }))
     const { guard, state } = leapguard({ strategy: 'error-ratio', threshold: 0.5, statCallCount: 100 })
@@ -371,6 +381,7 @@ describe('events', () => {
     const policy = cockatiel(new ConsecutiveBreaker(1))
     const seen: string[] = []
     policy.onBreak(() => seen.push('onBreak'))
+    policy.onBreak(() => seen.push('not heard')).dispose()
     policy.onReset(() => seen.push('onReset'))
     policy.onHalfOpen(() => seen.push('onHalfOpen'))
     policy.onStateChange((state) => seen.push(CircuitState[state]))
@@ -380,6 +391,7 @@ describe('events', () => {
     await quietly(policy.execute(works)) // refused: no event
     vi.setSystemTime(Date.now() + 10_000)
     await policy.execute(works)
+    expect(policy.lastFailure).toEqual({ error })
     expect(seen).toEqual([
       ...['onFailure true', 'onBreak', 'Open'],
       ...['onHalfOpen', 'HalfOpen', 'onSuccess number', 'onReset', 'Closed'],

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { allPages, blocksOf, deadLinks, linksOf, ROOT, readPage } from './pages.js'
+import { allPages, blocksOf, deadLinks, linksOf, ROOT, readPage, tableUnder } from './pages.js'
 
 it('every relative link leads to a file, and to a heading where it names one', () => {
   const pages = allPages()
@@ -39,6 +39,12 @@ it('the index of decisions lists every record, and each has its parts', () => {
       expect.arrayContaining(['Context', 'Options', 'Decision', 'Consequences', 'What would change it']),
     )
   }
+})
+
+it('the glossary has each word once, in order', () => {
+  const words = tableUnder(readPage('docs/glossary.md'), 'Glossary').map(({ word }) => word?.toLowerCase())
+  expect(words.length).toBeGreaterThan(40)
+  expect(words).toEqual([...new Set(words)].sort())
 })
 
 it('the rooms of the architecture page are the source files', () => {

@@ -159,6 +159,34 @@ describe('options', () => {
     await expect(guard.entry('a', fails)).rejects.toBe(error)
   })
 
+  it('allowWarmUp opens for no failure within the first window; capacity refuses calls beyond it', async () => {
+    const warm = opossum(fails, { allowWarmUp: true })
+    await quietly(warm.fire())
+    expect(warm.closed).toBe(true)
+
+    const narrow = opossum(held().fn, { capacity: 1, volumeThreshold: 20 })
+    void narrow.fire()
+    await expect(narrow.fire()).rejects.toMatchObject({ code: 'ESEMLOCKED' })
+  })
+
+  it('the name is that of the function, and open and close put it by hand until it decides again', async () => {
+    const breaker = opossum(async function fetchName() {
+      return 'Ada'
+    })
+    expect([breaker.name, breaker.group]).toEqual(['fetchName', 'fetchName'])
+    breaker.open()
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(breaker.halfOpen).toBe(true)
+    breaker.close()
+    expect(breaker.closed).toBe(true)
+
+    const { clock, guard, state } = leapguard()
+    guard.forceOpen('a')
+    clock.advance(3_600_000)
+    await quietly(guard.entry('a', fails))
+    expect(state()).toBe('open')
+  })
+
   it('disable lets all calls through; forceClosed does the same', async () => {
     const breaker = opossum(fails)
     await quietly(breaker.fire())
