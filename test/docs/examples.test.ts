@@ -17,6 +17,7 @@ const WITH_EXAMPLES = [
   'docs/writing-a-rule.md',
   'docs/circuit-breaker.md',
   'docs/testing.md',
+  'docs/calls.md',
   'docs/from-cockatiel.md',
   'docs/from-opossum.md',
   'docs/concepts.md',

@@ -14,6 +14,7 @@ import { expect, it } from 'vitest'
 import { codeSpans, namesIn, readPage, tableUnder } from './pages.js'
 
 const start = readPage('docs/start.md')
+const calls = readPage('docs/calls.md')
 const degrade = readPage('docs/rules/degrade.md')
 
 /** Names in a list that an error message gives: "there are a, b, c". */
@@ -33,7 +34,7 @@ it('the options of a guard are those it takes', () => {
 })
 
 it('the options of configure are those it takes', () => {
-  const table = namesIn(tableUnder(start, 'Configure a resource'), 'option')
+  const table = namesIn(tableUnder(calls, 'Configure a resource'), 'option')
   expect(table.sort()).toEqual(offered(() => createGuard().configure('a', { none: 1 } as object)))
 })
 
@@ -51,7 +52,7 @@ it('the options of a call are those of its type', () => {
     origin: 1,
     parent: 1,
   } satisfies Record<keyof EntryOptions, 1>
-  expect(namesIn(tableUnder(start, 'Options of a call'), 'option')).toEqual(Object.keys(names))
+  expect(namesIn(tableUnder(calls, 'Options of a call'), 'option')).toEqual(Object.keys(names))
 })
 
 it('the functions of a controller are those of its type', () => {
