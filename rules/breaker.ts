@@ -7,6 +7,9 @@
 //      |                            +--------------- a bad probe -----------------+   |
 //      +------------------------------------ successThreshold good probes -------------+
 //
+// Two ways lead further only where a rule asks for them: HALF_OPEN for longer than `maxHalfOpenMs` becomes OPEN or CLOSED, and after
+// closing traffic is let back by steps (RECOVERING, which everybody else sees as CLOSED).
+//
 // Deliberately not done: no timer turns OPEN into HALF_OPEN (a call does, in `take`); a failure that arrives while OPEN neither
 // signals again nor lengthens the cooldown; a result from an earlier era moves nothing unless the rule asks for it.
 import { CountingWindow, CountWindow, StartRing } from '../windows/index.js'
@@ -21,9 +24,11 @@ import {
   State,
   type StateChangeReason,
 } from './contract.js'
+import { Cooldown } from './cooldown.js'
 import type { DegradeRule, DegradeStrategy } from './degrade/rule.js'
 import { ProbeList } from './probe-list.js'
-import { identityOf, MAX_GROWTH, type SavedBreaker } from './saved-breaker.js'
+import { isLetIn, nextStepMs, tenthsAt } from './recovery.js'
+import { identityOf, type SavedBreaker, type SavedState } from './saved-breaker.js'
 import { MAX_MS } from './validate.js'
 
 const SLOW_RATIO = 0
@@ -40,6 +45,10 @@ const KINDS: Readonly<Record<DegradeStrategy, number>> = {
 /** An era that began more calls ago than this is moved up. */
 const ERA_REACH = 2 ** 30
 
+/** Closed, and traffic is let back by steps. One number of the same kind, so that the steady closed state costs no further compare. */
+const RECOVERING = 3
+type Phase = State | typeof RECOVERING
+
 const FORCED_NONE = 0
 const FORCED_OPEN = 1
 const FORCED_CLOSED = 2
@@ -48,10 +57,12 @@ export class Breaker implements CompiledController {
   rule: DegradeRule
   /** Calls a dry run let pass. */
   wouldBlock = 0
-  /** Stored state, and the state that callers feel (the same unless forced). */
-  private state: State = State.CLOSED
+  /** Where the state machine stands, and the state that callers feel (the same unless forced). */
+  private phase: Phase = State.CLOSED
   private felt: State = State.CLOSED
   private forced = FORCED_NONE
+  /** Every call passes: all that the check of a closed breaker looks at. */
+  private passing = true
   private readonly host: Host
 
   // The rule as plain numbers.
@@ -73,11 +84,10 @@ export class Breaker implements CompiledController {
   private startsUntil = 0
   private watches = false
 
-  // OPEN and HALF_OPEN.
-  private openedAt = Number.NaN
-  private cooldownMs = 0
-  private growth = 0
-  private jitter = 0
+  // OPEN, HALF_OPEN and RECOVERING.
+  private readonly cooldown = new Cooldown()
+  private halfOpenAt = Number.NaN
+  private closedAt = Number.NaN
   private successes = 0
   private takeovers = 0
   private readonly probes = new ProbeList()
@@ -96,8 +106,9 @@ export class Breaker implements CompiledController {
 
   /** Takes over changed numbers; state and statistics stay. The window shape must be the same. */
   update(rule: DegradeRule, now: number): void {
+    this.endRecovery(now)
     this.adopt(rule, now)
-    if (this.state === State.OPEN) this.cooldownMs = this.lengthOfCooldown()
+    this.cooldown.follow(rule)
   }
 
   private adopt(rule: DegradeRule, now: number): void {
@@ -115,25 +126,28 @@ export class Breaker implements CompiledController {
     // Calls noticed before the watch was turned off are booked already: the ring still knows them.
     if (!watches && this.watches) this.startsUntil = (this.host.seq + 1) | 0
     this.watches = watches
+    this.decidePassing()
   }
 
   // ---- the four verbs ----
 
   advance(moment: Moment): void {
-    if (this.state === State.CLOSED) {
+    if (this.phase === State.CLOSED) {
       if (this.watches && this.starts !== null && moment.now >= this.starts.due) this.foldRunning(moment, this.starts)
-    } else if (this.state === State.HALF_OPEN) this.watchProbes(moment.now)
+    } else if (this.phase === State.HALF_OPEN) this.watchHalfOpen(moment.now)
+    else if (this.phase === RECOVERING) this.watchRecovery(moment)
   }
 
   check(moment: Moment, _count: number): number {
-    if (this.felt === State.CLOSED || this.dryRun) return 0
-    return this.admits(moment) ? 0 : BlockCode.DEGRADE
+    if (this.passing) return 0
+    return this.admits(moment, this.host.offered) ? 0 : BlockCode.DEGRADE
   }
 
   take(moment: Moment, permit: Permit): boolean {
-    if (this.state === State.CLOSED) {
+    if (this.phase === State.CLOSED) {
       if (this.watches && this.starts?.begin(moment.now) === false) this.restartBehind(moment.now, permit.seq)
-    } else this.takeNotClosed(moment, permit)
+    } else if (this.phase === RECOVERING) this.takeRecovering(moment, permit)
+    else this.takeNotClosed(moment, permit)
     return true
   }
 
@@ -145,7 +159,9 @@ export class Breaker implements CompiledController {
       if (bad === 1 && outcome !== Outcome.IGNORED) flags = Flag.SLOW
     }
     if (this.passedOver?.delete(permit.seq) === true) return flags
-    if (this.state !== State.CLOSED) return this.settleNotClosed(moment.now, permit, outcome, bad, flags)
+    if (this.phase !== State.CLOSED && this.phase !== RECOVERING) {
+      return this.settleNotClosed(moment.now, permit, outcome, bad, flags)
+    }
     const age = (permit.seq - this.since) | 0
     if (age < 0) {
       if (this.late && outcome !== Outcome.IGNORED) this.record(moment, bad)
@@ -159,15 +175,26 @@ export class Breaker implements CompiledController {
     return flags
   }
 
-  /** Cooldown left, or time to the takeover of the oldest probe; unknown while forced or if a probe may hang for ever. */
+  /**
+   * Cooldown left, time until a half-open breaker has room again, or until a recovering one lets more calls in; unknown while forced or if
+   * a probe may hang for ever.
+   */
   waitMs(now: number): number | undefined {
     if (this.forced !== FORCED_NONE) return undefined
-    if (this.state === State.OPEN) return Math.max(0, this.openedAt + this.cooldownMs - now)
-    if (this.state === State.HALF_OPEN && this.probes.size > 0) {
-      const timeout = this.probeTimeout()
-      return timeout === Number.POSITIVE_INFINITY ? undefined : Math.max(0, this.probes.oldestStart() + timeout - now)
+    const until = this.waitsUntil(now)
+    return Number.isFinite(until) ? Math.max(0, until - now) : undefined
+  }
+
+  private waitsUntil(now: number): number {
+    if (this.phase === State.OPEN) return this.cooldown.endsAt()
+    if (this.phase === State.HALF_OPEN && this.probes.size > 0) {
+      const takeoverAt = this.probes.oldestStart() + this.probeTimeout()
+      const endsAt = this.halfOpenAt + this.maxHalfOpenMs()
+      if (takeoverAt < endsAt) return takeoverAt
+      return this.rule.afterHalfOpen === 'closed' ? endsAt : endsAt + this.cooldown.longestMs(this.rule)
     }
-    return undefined
+    const tenths = this.tenthsAt(now)
+    return tenths < 10 ? this.closedAt + nextStepMs(tenths, this.rule.recoveryMs) : Number.POSITIVE_INFINITY
   }
 
   // ---- closed ----
@@ -175,7 +202,8 @@ export class Breaker implements CompiledController {
   private record(moment: Moment, bad: 0 | 1): void {
     if (this.kind === CONSECUTIVE) {
       this.streak = bad === 0 ? 0 : this.streak + 1
-      if (bad !== 0 && this.reaches(this.streak)) this.open(moment.now, 'threshold', this.streak, this.streak)
+      if (bad !== 0 && this.reaches(this.streak))
+        this.open(moment.now, moment.now, 'threshold', this.streak, this.streak)
       return
     }
     this.window.add(moment.now, bad)
@@ -186,7 +214,7 @@ export class Breaker implements CompiledController {
     const { bad, total } = this.window
     // By division: `bad >= threshold * total` misses exact ties such as 7 of 25 against 0.28.
     const value = this.kind === ERROR_COUNT ? bad : bad / total
-    if (this.reaches(value)) this.open(moment.now, 'threshold', value, total)
+    if (this.reaches(value)) this.open(moment.now, moment.now, 'threshold', value, total)
   }
 
   private reaches(value: number): boolean {
@@ -222,24 +250,60 @@ export class Breaker implements CompiledController {
     this.starts?.begin(now)
   }
 
+  // ---- recovering ----
+
+  /** How many of ten calls pass now. 10 unless recovering. */
+  private tenthsAt(now: number): number {
+    return this.phase === RECOVERING ? tenthsAt(now - this.closedAt, this.rule.recoveryMs) : 10
+  }
+
+  private watchRecovery(moment: Moment): void {
+    // A clock that stepped back does not hold traffic up for longer than a recovery lasts.
+    if (moment.now < this.closedAt) this.closedAt = moment.now
+    this.endRecovery(moment.now)
+    if (this.watches && this.starts !== null) this.foldRunning(moment, this.starts)
+  }
+
+  private endRecovery(now: number): void {
+    if (this.phase !== RECOVERING || now - this.closedAt < this.rule.recoveryMs) return
+    this.phase = State.CLOSED
+    this.decidePassing()
+  }
+
+  private takeRecovering(moment: Moment, permit: Permit): void {
+    const { now } = moment
+    // The call that is being taken has been counted as offered already.
+    if (this.dryRun && !this.admits(moment, this.host.offered - 1)) {
+      this.wouldBlock++
+      permit.flags |= Flag.WOULD_BLOCK
+      this.passedOver ??= new Set()
+      this.passedOver.add(permit.seq)
+    } else if (this.watches && this.starts?.begin(now) === false) this.restartBehind(now, permit.seq)
+  }
+
   // ---- open and half-open ----
 
-  private admits(moment: Moment): boolean {
+  /** May a call pass, before which so many were offered? */
+  private admits({ now }: Moment, offered: number): boolean {
     if (this.forced !== FORCED_NONE) return this.forced === FORCED_CLOSED
-    if (this.state === State.OPEN) return moment.now - this.openedAt >= this.cooldownMs
-    return this.state === State.CLOSED || this.probes.size < this.rule.probeCount
+    if (this.phase === State.OPEN) return this.cooldown.isOver(now)
+    if (this.phase === State.HALF_OPEN) return this.probes.size < this.rule.probeCount
+    return isLetIn(offered, this.tenthsAt(now))
   }
 
   holdsProbe(seqs: readonly number[]): boolean {
-    return this.state === State.HALF_OPEN && this.forced !== FORCED_OPEN && this.probes.hasAny(seqs)
+    return this.phase === State.HALF_OPEN && this.forced !== FORCED_OPEN && this.probes.hasAny(seqs)
   }
 
   private takeNotClosed(moment: Moment, permit: Permit): void {
     if (this.forced === FORCED_CLOSED || (permit.parents !== null && this.holdsProbe(permit.parents))) {
       this.passOver(permit)
-    } else if (this.admits(moment)) {
+    } else if (this.admits(moment, 0)) {
       const { now } = moment
-      if (this.state === State.OPEN) this.change(State.HALF_OPEN, 'cooldown-elapsed', undefined, 0, now)
+      if (this.phase === State.OPEN) {
+        this.halfOpenAt = now
+        this.change(State.HALF_OPEN, 'cooldown-elapsed', undefined, 0, now)
+      }
       this.probes.add(permit.seq, now)
       this.host.probesOut++
       permit.flags |= Flag.PROBE
@@ -263,7 +327,7 @@ export class Breaker implements CompiledController {
   private settleNotClosed(now: number, permit: Permit, outcome: Outcome, bad: 0 | 1, flags: number): number {
     // Judged at arrival means counted at arrival too; it shows only if the clock steps back before these counts are emptied.
     if (this.late && outcome !== Outcome.IGNORED && this.kind !== CONSECUTIVE) this.window.add(now, bad)
-    if (this.state === State.OPEN) return flags
+    if (this.phase === State.OPEN) return flags
     const wasProbe = this.probes.remove(permit.seq)
     if (wasProbe) this.host.probesOut--
     if (outcome === Outcome.IGNORED || !(wasProbe || this.late)) return flags
@@ -272,15 +336,32 @@ export class Breaker implements CompiledController {
     return flags
   }
 
-  /** A slow probe past its limit is bad before it ends; a probe that holds its slot too long makes room for the next. */
-  private watchProbes(now: number): void {
-    if (this.probes.size === 0) return
-    const ran = now - this.probes.oldestStart()
+  /**
+   * A slow probe past its limit is bad before it ends. Else a breaker that has been half-open for too long is so no more; and a probe that
+   * holds its slot too long makes room for the next.
+   */
+  private watchHalfOpen(now: number): void {
+    const ran = this.probes.size === 0 ? Number.NEGATIVE_INFINITY : now - this.probes.oldestStart()
     if (this.watches && ran > this.limitMs) this.reopen(now, 'probe-slow')
+    else if (now - this.halfOpenAt >= this.maxHalfOpenMs()) this.endHalfOpen(now)
     else if (ran >= this.probeTimeout()) {
       this.dropProbes()
       this.takeovers++
     }
+  }
+
+  private maxHalfOpenMs(): number {
+    return this.rule.maxHalfOpenMs ?? Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * No verdict in time. The cooldown counts from when the time was over, as if a timer had gone off: counted from now, a caller who comes
+   * once an hour would be refused every second time.
+   */
+  private endHalfOpen(now: number): void {
+    const reason = 'half-open-timeout'
+    if (this.rule.afterHalfOpen === 'closed') this.close(now, reason)
+    else this.open(now, this.halfOpenAt + this.maxHalfOpenMs(), reason, undefined, this.successes)
   }
 
   private probeTimeout(): number {
@@ -296,10 +377,14 @@ export class Breaker implements CompiledController {
 
   // ---- transitions ----
 
-  private open(now: number, reason: StateChangeReason, value: number | undefined, total: number): void {
-    this.openedAt = now
-    this.jitter = this.rule.cooldownJitter === 0 ? 0 : this.rule.cooldownJitter * shareOf(this.host.random())
-    this.cooldownMs = this.lengthOfCooldown()
+  private open(
+    now: number,
+    openedAt: number,
+    reason: StateChangeReason,
+    value: number | undefined,
+    total: number,
+  ): void {
+    this.cooldown.begin(openedAt, this.rule, () => this.host.random())
     this.dropProbes()
     this.successes = 0
     this.streak = 0
@@ -308,15 +393,16 @@ export class Breaker implements CompiledController {
 
   /** One bad probe of one. */
   private reopen(now: number, reason: StateChangeReason): void {
-    this.growth = Math.min(MAX_GROWTH, this.growth + 1)
-    this.open(now, reason, 1, 1)
+    this.cooldown.grow()
+    this.open(now, now, reason, 1, 1)
   }
 
   private close(now: number, reason: StateChangeReason): void {
     const { successes } = this
     this.clearState(now)
     this.window.clear(now)
-    this.change(State.CLOSED, reason, undefined, successes, now)
+    this.closedAt = now
+    this.change(this.rule.recoveryMs > 0 ? RECOVERING : State.CLOSED, reason, undefined, successes, now)
   }
 
   /** Everything of earlier eras but the window's counts. */
@@ -324,31 +410,33 @@ export class Breaker implements CompiledController {
     this.dropProbes()
     this.since = (this.host.seq + 1) | 0
     this.streak = 0
-    this.growth = 0
+    this.cooldown.growth = 0
     this.successes = 0
     this.takeovers = 0
     if (this.watches) this.restartStarts(now, this.since)
     else this.starts = null
   }
 
-  /** `cooldownMs * cooldownMultiplier^reopenings`, lengthened by the jitter drawn at opening, in whole ms, never past the cap. */
-  private lengthOfCooldown(): number {
-    const { cooldownMs, cooldownMultiplier, maxCooldownMs } = this.rule
-    let length = cooldownMs
-    for (let i = 0; i < this.growth && length < maxCooldownMs && cooldownMultiplier > 1; i++)
-      length *= cooldownMultiplier
-    return Math.min(maxCooldownMs, Math.ceil(length * (1 + this.jitter)))
-  }
-
-  private change(to: State, reason: StateChangeReason, value: number | undefined, total: number, now: number): void {
-    this.state = to
+  private change(to: Phase, reason: StateChangeReason, value: number | undefined, total: number, now: number): void {
+    this.phase = to
     this.feel(reason, value, total, now)
   }
 
   private feel(reason: StateChangeReason, value: number | undefined, total: number, now: number): void {
     const from = this.felt
-    this.felt = this.forced === FORCED_NONE ? this.state : this.forced === FORCED_OPEN ? State.OPEN : State.CLOSED
+    this.felt = this.forced === FORCED_NONE ? this.stored() : this.forced === FORCED_OPEN ? State.OPEN : State.CLOSED
+    this.decidePassing()
     if (from !== this.felt) this.host.changed(this.rule, from, this.felt, reason, value, total, now)
+  }
+
+  /** The state that is told. */
+  private stored(): State {
+    return this.phase === RECOVERING ? State.CLOSED : this.phase
+  }
+
+  private decidePassing(): void {
+    const open = this.felt === State.CLOSED && (this.phase !== RECOVERING || this.forced !== FORCED_NONE)
+    this.passing = open || this.dryRun
   }
 
   // ---- the operator ----
@@ -372,58 +460,69 @@ export class Breaker implements CompiledController {
    * feel a change at a reload only if nothing is forced; a resource that is removed loses that too.
    */
   drop(now: number, reason: 'reload' | 'removed'): State {
-    const { state } = this
+    const state = this.stored()
     if (reason === 'removed') this.forced = FORCED_NONE
     this.dropProbes()
     this.change(State.CLOSED, reason, undefined, 0, now)
     return state
   }
 
-  /** Closed: nothing but counts is lost with it. */
-  get atRest(): boolean {
-    return this.state === State.CLOSED
+  /** Closed, with all traffic back: nothing but counts is lost with it. */
+  isAtRest(now: number): boolean {
+    return this.stored() === State.CLOSED && this.tenthsAt(now) === 10
   }
 
   // ---- from one process to the next ----
 
   /** What a later process needs to go on from here, as plain JSON; `undefined` if there is nothing to keep. Changes nothing. */
   saved(now: number): SavedBreaker | undefined {
-    const { growth, takeovers } = this
-    const identity = identityOf(this.rule)
-    if (this.state === State.OPEN) {
-      return { ...identity, state: 'open', openedAt: this.openedAt, jitter: this.jitter, growth, takeovers }
+    const state = this.savedState(now)
+    return state === undefined ? undefined : { ...identityOf(this.rule), ...state }
+  }
+
+  private savedState(now: number): SavedState | undefined {
+    const { takeovers, successes } = this
+    const { openedAt, growth, jitter } = this.cooldown
+    if (this.phase === State.OPEN) return { state: 'open', openedAt, jitter, growth, takeovers }
+    if (this.phase === State.HALF_OPEN) {
+      return { state: 'half-open', halfOpenAt: this.halfOpenAt, successes, growth, takeovers }
     }
-    if (this.state === State.HALF_OPEN) {
-      return { ...identity, state: 'half-open', successes: this.successes, growth, takeovers }
+    const recovers = this.tenthsAt(now) < 10
+    if (!recovers && this.streak === 0 && this.window.totalAt(now) === 0) return undefined
+    return {
+      state: 'closed',
+      ...(recovers ? { closedAt: this.closedAt } : {}),
+      ...(this.kind === CONSECUTIVE
+        ? { streak: this.streak }
+        : this.window instanceof CountWindow
+          ? { calls: this.window.saved() }
+          : { window: this.window.saved(now) }),
     }
-    if (this.kind === CONSECUTIVE) {
-      return this.streak === 0 ? undefined : { ...identity, state: 'closed', streak: this.streak }
-    }
-    if (this.window.totalAt(now) === 0) return undefined
-    return this.window instanceof CountWindow
-      ? { ...identity, state: 'closed', calls: this.window.saved() }
-      : { ...identity, state: 'closed', window: this.window.saved(now) }
   }
 
   /**
    * Goes on from where a breaker of the same shape was saved; only for a breaker that has just been made. `saved` must be free of faults
-   * (`checkSavedBreaker`). An opening in the future is taken as of `now`; cooldowns follow the rule in force.
+   * (`checkSavedBreaker`). A time in the future is taken as `now`; cooldown and recovery follow the rule in force.
    */
-  restore(saved: SavedBreaker, now: number): void {
+  restore(saved: SavedState, now: number): void {
     if (saved.state === 'closed') {
       this.streak = saved.streak ?? 0
       if (this.window instanceof CountWindow) this.window.restore(saved.calls ?? [], now)
       else this.window.restore(saved.window ?? [], now)
+      this.closedAt = Math.min(saved.closedAt ?? Number.NEGATIVE_INFINITY, now)
+      this.change(now - this.closedAt < this.rule.recoveryMs ? RECOVERING : State.CLOSED, 'restored', undefined, 0, now)
       return
     }
-    this.growth = saved.growth
     this.takeovers = saved.takeovers
     if (saved.state === 'open') {
-      this.openedAt = Math.min(saved.openedAt, now)
-      this.jitter = saved.jitter
-      this.cooldownMs = this.lengthOfCooldown()
-    } else this.successes = saved.successes
-    this.change(saved.state === 'open' ? State.OPEN : State.HALF_OPEN, 'restored', undefined, 0, now)
+      this.cooldown.resume(Math.min(saved.openedAt, now), saved.growth, saved.jitter, this.rule)
+      this.change(State.OPEN, 'restored', undefined, 0, now)
+    } else {
+      this.cooldown.growth = saved.growth
+      this.halfOpenAt = Math.min(saved.halfOpenAt, now)
+      this.successes = saved.successes
+      this.change(State.HALF_OPEN, 'restored', undefined, 0, now)
+    }
   }
 
   /** What can be read of the breaker at `now`. Changes nothing. */
@@ -432,11 +531,12 @@ export class Breaker implements CompiledController {
     const isOpen = this.felt === State.OPEN && this.forced === FORCED_NONE
     return {
       state: this.felt,
-      openedAt: isOpen ? this.openedAt : undefined,
+      openedAt: isOpen ? this.cooldown.openedAt : undefined,
       retryAfterMs: this.waitMs(now),
       total: consecutive ? this.streak : this.window.totalAt(now),
       bad: consecutive ? this.streak : this.window.badAt(now),
       probesOut: this.probes.size,
+      admittedShare: this.forced === FORCED_NONE ? this.tenthsAt(now) / 10 : 1,
       wouldBlock: this.wouldBlock,
       forced: this.forced === FORCED_NONE ? undefined : this.forced === FORCED_OPEN ? 'open' : 'closed',
     }
@@ -450,15 +550,12 @@ export interface BreakerSnapshot {
   total: number
   bad: number
   probesOut: number
+  /** Share of calls that are let in while recovering: 0.1 to 1; else 1. */
+  admittedShare: number
   wouldBlock: number
   forced: 'open' | 'closed' | undefined
 }
 
 function windowOf({ statCallCount, statIntervalMs = 1, bucketCount = 1 }: DegradeRule): CountingWindow | CountWindow {
   return statCallCount === undefined ? new CountingWindow(statIntervalMs, bucketCount) : new CountWindow(statCallCount)
-}
-
-/** A share that is none would hold a breaker open for ever or let it go early. */
-function shareOf(random: number): number {
-  return random >= 0 && random < 1 ? random : 0
 }

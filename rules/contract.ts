@@ -102,6 +102,7 @@ export type StateChangeReason =
   | 'probe-succeeded'
   | 'probe-failed'
   | 'probe-slow'
+  | 'half-open-timeout'
   | 'forced-open'
   | 'forced-closed'
   | 'auto'
@@ -114,6 +115,8 @@ export type StateChangeReason =
 export interface Host {
   /** Sequence number of the last admitted call (wrapping int32). */
   seq: number
+  /** Calls offered so far, admitted or refused: the one that is being checked not included, the one that is being taken included. */
+  readonly offered: number
   /** Probe slots of all breakers of this resource that are taken now. */
   probesOut: number
   /** The operator's switches: forced open beats forced closed. */

@@ -1,16 +1,16 @@
 // What a breaker leaves behind to be taken up again by another process: plain JSON, checked before it is believed.
 import type { SavedBuckets, SavedRuns } from '../windows/index.js'
 import type { StateName } from './contract.js'
+import { MAX_GROWTH } from './cooldown.js'
 import { type DegradeRule, type DegradeStrategy, MAX_CALL_COUNT, STRATEGIES, type WindowShape } from './degrade/rule.js'
 import { MAX_BUCKETS } from './ring-shape.js'
 import { Checker, type Fault, MAX_MS, show } from './validate.js'
 
-/** Reopenings in a row beyond this lengthen a cooldown no further. */
-export const MAX_GROWTH = 1_000_000
-
 /** Closed, with counts that are still live, or a run of failures. */
 export interface SavedClosed {
   readonly state: 'closed'
+  /** Epoch ms; only while recovering. */
+  readonly closedAt?: number
   readonly window?: SavedBuckets
   /** With `statCallCount`, in place of `window`. */
   readonly calls?: SavedRuns
@@ -37,17 +37,21 @@ export interface SavedOpen extends SavedOutage {
 /** Probes that are out belong to calls of the process that saved, so they are not kept; what earlier ones earned is. */
 export interface SavedHalfOpen extends SavedOutage {
   readonly state: 'half-open'
+  /** Since when. Epoch ms. */
+  readonly halfOpenAt: number
   /** Good probes so far. */
   readonly successes: number
 }
 
-/** One breaker at rest: whose it is, how its window is cut, and its state. Times are epoch ms. */
+export type SavedState = SavedClosed | SavedOpen | SavedHalfOpen
+
+/** One breaker: whose it is, how its window is cut, and its state. Times are epoch ms. */
 export type SavedBreaker = WindowShape & {
   /** Id of the rule. */
   readonly id: string
   /** Was the id the user's choice? Absent means no. */
   readonly named?: boolean
-} & (SavedClosed | SavedOpen | SavedHalfOpen)
+} & SavedState
 
 const SHAPE = ['strategy', 'statIntervalMs', 'bucketCount', 'statCallCount', 'maxAllowedRtMs'] as const
 
@@ -59,9 +63,9 @@ export function identityOf(rule: DegradeRule): WindowShape & { id: string } {
 
 const IDENTITY = ['id', 'named', ...SHAPE, 'state'] as const
 const FIELDS: Readonly<Record<StateName, ReadonlySet<string>>> = {
-  closed: new Set([...IDENTITY, 'window', 'calls', 'streak']),
+  closed: new Set([...IDENTITY, 'closedAt', 'window', 'calls', 'streak']),
   open: new Set([...IDENTITY, 'openedAt', 'jitter', 'growth', 'takeovers']),
-  'half-open': new Set([...IDENTITY, 'successes', 'growth', 'takeovers']),
+  'half-open': new Set([...IDENTITY, 'halfOpenAt', 'successes', 'growth', 'takeovers']),
 }
 const STATES: readonly StateName[] = ['closed', 'open', 'half-open']
 /** Calls in one bucket; the sum over all buckets then stays exact. */
@@ -86,6 +90,7 @@ export function checkSavedBreaker(value: Readonly<Record<string, unknown>>, path
   if (state === undefined) return
   checker.knownFields(FIELDS[state])
   if (state === 'closed') {
+    if (checker.has('closedAt')) checker.number('closedAt', TIME, undefined)
     if (strategy === 'consecutive-errors') checker.number('streak', COUNT, 0)
     else checker.forbidden('streak', 'only consecutive-errors counts a run')
     checkCounts(value, path, faults)
@@ -93,8 +98,10 @@ export function checkSavedBreaker(value: Readonly<Record<string, unknown>>, path
   }
   checker.number('growth', { min: 0, max: MAX_GROWTH, integer: true }, undefined)
   checker.number('takeovers', COUNT, undefined)
-  if (state === 'half-open') checker.number('successes', COUNT, undefined)
-  else {
+  if (state === 'half-open') {
+    checker.number('halfOpenAt', TIME, undefined)
+    checker.number('successes', COUNT, undefined)
+  } else {
     checker.number('openedAt', TIME, undefined)
     checker.number('jitter', { min: 0, max: 1 }, undefined)
   }

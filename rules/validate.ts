@@ -60,6 +60,10 @@ export class Checker {
     return Object.hasOwn(this.#object, field) && this.#object[field] !== undefined
   }
 
+  isNull(field: string): boolean {
+    return this.has(field) && this.#object[field] === null
+  }
+
   number(field: string, range: Range, fallback: number | undefined): number {
     if (!this.has(field)) {
       if (fallback !== undefined) return fallback

@@ -98,7 +98,7 @@ export class Resource implements Host {
   /** Nothing but counts is lost if the registry forgets it. */
   get isIdle(): boolean {
     if (this.running > 0 || this.config !== undefined || this.forcedOpen || this.forcedClosed) return false
-    for (const { breaker } of this.degrade) if (!breaker.atRest) return false
+    for (const { breaker } of this.degrade) if (!breaker.isAtRest(this.runtime.time.now)) return false
     return true
   }
 
@@ -114,6 +114,10 @@ export class Resource implements Host {
   }
 
   // ---- Host ----
+
+  get offered(): number {
+    return this.passed + this.blocked
+  }
 
   get probesOut(): number {
     return this.probesOutNow

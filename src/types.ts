@@ -250,13 +250,15 @@ export interface RuleStats {
   readonly state: StateName
   /** When it opened, epoch milliseconds; `undefined` unless open. */
   readonly openedAt?: number | undefined
-  /** Cooldown left (0 once past), or time to probe takeover; `undefined` if closed, forced or unknown. */
+  /** Cooldown left (0 once past), time until a half-open breaker has room again, or to the next step of a recovery; else `undefined`. */
   readonly retryAfterMs?: number | undefined
   /** Calls in the rule's window now, finished and folded running ones. For `consecutive-errors`: the present run of failures. */
   readonly total: number
   /** Bad ones among them. */
   readonly bad: number
   readonly probesOut: number
+  /** Share of calls that are let in while traffic comes back (`recoveryMs`), 0.1 to 1; 1 at all other times. */
+  readonly admittedShare: number
   readonly dryRun: boolean
   /** Calls this dry-run rule would have refused. */
   readonly wouldBlock: number

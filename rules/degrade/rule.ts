@@ -55,6 +55,18 @@ export interface DegradeRuleInput {
    * `maxAllowedRtMs` plus one start bucket. Each takeover doubles it until the breaker closes.
    */
   probeTimeoutMs?: number | null
+  /**
+   * How long the breaker may stay half-open without a verdict, integer ms, 1 to 2^30, or `null` for ever (default). Noticed at the next
+   * entry; `afterHalfOpen` says what it is then.
+   */
+  maxHalfOpenMs?: number | null
+  /** What a breaker becomes that was half-open for `maxHalfOpenMs`: `'open'` (default) for another cooldown, or `'closed'`. */
+  afterHalfOpen?: 'open' | 'closed'
+  /**
+   * How long traffic takes to come back after the breaker has closed, integer ms, 0 to 2^30: a tenth of the calls passes at first, a tenth
+   * more after each tenth of this time. Default 0: all at once.
+   */
+  recoveryMs?: number
   /** `slow-call-ratio`: count calls that still run past the limit as slow. Default true. */
   countRunning?: boolean
   /** Results of calls from before the present era: `'ignore'` (default), or judge them `'at-arrival'`. */
@@ -88,6 +100,9 @@ export interface DegradeRule extends DegradeRuleInput {
   readonly probeCount: number
   readonly successThreshold: number
   readonly probeTimeoutMs: number | null
+  readonly maxHalfOpenMs: number | null
+  readonly afterHalfOpen: 'open' | 'closed'
+  readonly recoveryMs: number
   readonly countRunning: boolean
   readonly lateResults: 'ignore' | 'at-arrival'
   readonly dryRun: boolean
@@ -117,6 +132,9 @@ const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRuleInput>([
   'probeCount',
   'successThreshold',
   'probeTimeoutMs',
+  'maxHalfOpenMs',
+  'afterHalfOpen',
+  'recoveryMs',
   'countRunning',
   'lateResults',
   'dryRun',
@@ -238,7 +256,7 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
     probeCount,
   )
   const floor = slow && maxAllowedRtMs >= 0 ? maxAllowedRtMs + startBucketMs(maxAllowedRtMs) : 0
-  const probeTimeoutMs = item.probeTimeoutMs === null ? null : readProbeTimeout(checker, Math.max(cooldownMs, floor))
+  const probeTimeoutMs = readTime(checker, 'probeTimeoutMs', Math.min(MAX_MS, Math.max(cooldownMs, floor)))
   const rule = {
     resource,
     id,
@@ -255,6 +273,9 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
     probeCount,
     successThreshold,
     probeTimeoutMs,
+    maxHalfOpenMs: readTime(checker, 'maxHalfOpenMs', null),
+    afterHalfOpen: checker.oneOf('afterHalfOpen', ['open', 'closed'], 'open') ?? 'open',
+    recoveryMs: checker.number('recoveryMs', { min: 0, max: MAX_MS, integer: true }, 0),
     countRunning: checker.boolean('countRunning', true),
     lateResults: checker.oneOf('lateResults', ['ignore', 'at-arrival'], 'ignore') ?? 'ignore',
     dryRun: checker.boolean('dryRun', false),
@@ -325,8 +346,10 @@ function readMinimum(
   return checker.number('minRequestAmount', range, Math.min(usual, statCallCount))
 }
 
-function readProbeTimeout(checker: Checker, fallback: number): number {
-  return checker.number('probeTimeoutMs', { min: 1, max: MAX_MS, integer: true }, Math.min(fallback, MAX_MS))
+/** A time, or `null` for ever. */
+function readTime(checker: Checker, field: string, fallback: number | null): number | null {
+  if (checker.isNull(field) || (fallback === null && !checker.has(field))) return null
+  return checker.number(field, { min: 1, max: MAX_MS, integer: true }, fallback ?? undefined)
 }
 
 /** Two rules with the same shape can share a window; another shape restarts the rule. */

@@ -107,7 +107,7 @@ describe('the table of options', () => {
 
   it('gives the bounds that the library keeps', () => {
     const bounded = table.filter((row) => boundsOf(row.bounds as string) !== undefined)
-    expect(bounded).toHaveLength(12)
+    expect(bounded).toHaveLength(14)
     for (const row of bounded) {
       const name = namesIn([row], 'option')[0] as string
       const { integer, min, max } = boundsOf(row.bounds as string) as Bounds
@@ -128,7 +128,7 @@ describe('the table of options', () => {
   })
 
   it('lists the words that the library takes, and no other', () => {
-    for (const name of ['strategy', 'comparison', 'countRunning', 'lateResults', 'dryRun']) {
+    for (const name of ['strategy', 'comparison', 'afterHalfOpen', 'countRunning', 'lateResults', 'dryRun']) {
       const row = table.find(({ option }) => option === `\`${name}\``)
       const words = codeSpans(row?.bounds as string).map((code) => evaluate(code, {}))
       const fields = (word: unknown) =>

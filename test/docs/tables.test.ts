@@ -87,6 +87,7 @@ it('the fields and reasons of state events are those of the code', () => {
     'probe-succeeded': 1,
     'probe-failed': 1,
     'probe-slow': 1,
+    'half-open-timeout': 1,
     'forced-open': 1,
     'forced-closed': 1,
     auto: 1,

@@ -270,3 +270,69 @@ describe('takeover of a hung probe', () => {
     expect(twin.guard.stats(RESOURCE).rules[0]?.retryAfterMs).toBe(100)
   })
 })
+
+describe('the end of the time that half-open may last', () => {
+  it.each(['open', 'closed'] as const)(
+    'makes it %s at the entry that finds it over, among old calls, probes and newcomers in every order',
+    (afterHalfOpen) => {
+      // 46 ms and a few steps: the 50 are over in the middle of some orders and not of others.
+      const rule = { ...COUNT, probeCount: 2, successThreshold: 2, maxHalfOpenMs: 50, afterHalfOpen }
+      const seen = new Set<string>()
+      const reasons = new Set<string>()
+      const steps = [...alike([ends(0), ends(1), ends(2)], 1, 3), waits(46), enters('look', 3), leaves(3, 'look')]
+      const played = playAll({
+        setUp: () => halfOpenWith(rule, 1, 2),
+        steps,
+        finish: (world) => {
+          seen.add(fates(world))
+          for (const { reason } of world.twin.events) reasons.add(reason)
+          recovers(world)
+        },
+      })
+      expect(played).toBe(180 * 81)
+      expect(reasons).toContain('half-open-timeout')
+      const before = 'closed>open open>half-open'
+      expect([...seen].sort()).toEqual([
+        before,
+        `${before} half-open>closed`,
+        `${before} half-open>closed closed>open`,
+        `${before} half-open>open`,
+      ])
+    },
+  )
+
+  it('that a caller finds long over leaves no cooldown to wait for', () => {
+    const rule = { ...COUNT, successThreshold: 2, maxHalfOpenMs: 50 }
+    const steps = [ends(0), ends(1), waits(149), enters('late', 2), leaves(2, 'late'), enters('next', 3)]
+    const seen = new Set<string>()
+    playAll({
+      setUp: () => halfOpenWith(rule, 1, 1),
+      steps,
+      finish: (world) => {
+        seen.add(fates(world))
+        recovers(world)
+      },
+    })
+    expect(seen).toContain('closed>open open>half-open half-open>open open>half-open half-open>open')
+  })
+})
+
+describe('traffic that comes back by steps', () => {
+  it('lets in who the share lets in, among old calls, the probe that closes and newcomers in every order', () => {
+    const rule = { ...COUNT, recoveryMs: 100 }
+    const seen = new Set<string>()
+    const shares = new Set<number | undefined>()
+    const steps = [ends(0), ends(1), waits(57), enters('first', 2), leaves(2, 'first'), enters('second', 3)]
+    playAll({
+      setUp: () => halfOpenWith(rule, 1, 1),
+      steps,
+      finish: (world) => {
+        shares.add(world.twin.guard.stats(RESOURCE).rules[0]?.admittedShare)
+        seen.add(fates(world))
+        recovers(world)
+      },
+    })
+    expect(seen).toContain('closed>open open>half-open half-open>closed closed>open')
+    expect([...shares].sort()).toEqual([0.1, 0.6, 0.7, 1])
+  })
+})

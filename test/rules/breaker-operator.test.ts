@@ -66,6 +66,7 @@ describe.each(STATES)('while %s', (state) => {
       total: 0,
       bad: 0,
       probesOut: 0,
+      admittedShare: 1,
       wouldBlock: 0,
       forced: undefined,
     })
@@ -88,7 +89,7 @@ describe.each(STATES)('while %s', (state) => {
   })
 
   it('it is at rest only while nothing but counts would be lost', () => {
-    expect(inState(state).breaker.atRest).toBe(state === 'closed')
+    expect(inState(state).breaker.isAtRest(0)).toBe(state === 'closed')
   })
 })
 

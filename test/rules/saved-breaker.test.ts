@@ -242,10 +242,70 @@ describe('half-open', () => {
     expect(later.state).toBe('closed')
   })
 
+  it('keeps since when it has been, and is not for longer than it may', () => {
+    const saved = save(halfOpen())
+    expect(saved).toMatchObject({ halfOpenAt: 3000 })
+    const bounded = { ...fields, maxHalfOpenMs: 5000 }
+    const later = resume(saved, bounded, 9000)
+    expect(later.enter()).toBeUndefined()
+    expect(later.seen).toMatchObject({ openedAt: 8000, retryAfterMs: 1000 })
+    const ahead = resume({ ...saved, halfOpenAt: 1e9 } as SavedBreaker, bounded, 9000)
+    ahead.now = 13_999
+    expect(ahead.enter()).toBeDefined()
+    ahead.now = 14_000
+    expect(ahead.enter()).toBeUndefined()
+  })
+
   it('grows the cooldown when the next probe is bad', () => {
     const later = resume(save(halfOpen()), fields, 9000)
     later.call('failure')
     expect(later.seen).toMatchObject({ openedAt: 9000, retryAfterMs: 4000 })
+  })
+})
+
+describe('recovering', () => {
+  const fields = { ...row, threshold: 1, recoveryMs: 100 }
+  function recovering(): Rig {
+    const rig = new Rig(fields)
+    rig.call('failure')
+    rig.now = 1000
+    rig.call('success')
+    return rig
+  }
+
+  it('goes on where it stood, and ends when it would have', () => {
+    const rig = recovering()
+    rig.now = 1015
+    const saved = save(rig)
+    expect(saved).toMatchObject({ state: 'closed', closedAt: 1000, streak: 0 })
+    const later = resume(saved, fields, 1030)
+    expect(later.host.changes).toEqual([])
+    expect(later.seen).toMatchObject({ state: 0, admittedShare: 0.4, retryAfterMs: 10 })
+    expect(later.call()).toBe(false)
+    later.now = 1100
+    expect(later.call()).toBe(true)
+    expect(resume(saved, fields, 1100).call()).toBe(true)
+    expect(resume(saved, { ...fields, recoveryMs: 0 }, 1030).call()).toBe(true)
+  })
+
+  it('that began in the future began now', () => {
+    const later = resume(save(recovering()), fields, 10)
+    expect(later.seen).toMatchObject({ admittedShare: 0.1, retryAfterMs: 10 })
+  })
+
+  it('and over has nothing to keep', () => {
+    expect(recovering().breaker.saved(1090)).toBeUndefined()
+  })
+
+  it('keeps its counts too', () => {
+    const rig = new Rig({ ...count, recoveryMs: 100 })
+    rig.call('failure')
+    rig.call('failure')
+    rig.now = 1000
+    rig.call('success')
+    rig.host.offered = 9
+    rig.call('failure')
+    expect(save(rig)).toMatchObject({ closedAt: 1000, window: [[1000, 1, 1]] })
   })
 })
 
@@ -274,7 +334,7 @@ describe('the checker', () => {
     takeovers: 1,
   }
   const { openedAt: _openedAt, jitter: _jitter, ...rest } = open
-  const halfOpen = { ...rest, state: 'half-open', successes: 1 }
+  const halfOpen = { ...rest, state: 'half-open', halfOpenAt: 7, successes: 1 }
   const { growth: _growth, takeovers: _takeovers, ...shape } = rest
   const closed = { ...shape, state: 'closed', window: [[100, 3, 1]] }
   const inRow = { ...shape, strategy: 'consecutive-errors', state: 'closed', streak: 2 }
@@ -300,6 +360,8 @@ describe('the checker', () => {
     { ...calls, calls: undefined },
     openCalls,
     { ...closed, named: true },
+    { ...closed, closedAt: -5.5 },
+    { ...inRow, closedAt: 5 },
     { ...closed, window: [] },
   ])('accepts %j', (value) => {
     expect(faultsOf(value)).toEqual([])
@@ -322,6 +384,10 @@ describe('the checker', () => {
     [{ ...open, successes: 1 }, ['successes']],
     [{ ...open, window: [] }, ['window']],
     [{ ...halfOpen, openedAt: 1 }, ['openedAt']],
+    [{ ...halfOpen, halfOpenAt: undefined }, ['halfOpenAt']],
+    [{ ...open, halfOpenAt: 1 }, ['halfOpenAt']],
+    [{ ...closed, closedAt: '1' }, ['closedAt']],
+    [{ ...open, closedAt: 1 }, ['closedAt']],
     [{ ...halfOpen, successes: undefined }, ['successes']],
     [{ ...closed, streak: 1 }, ['streak']],
     [{ ...inRow, window: [] }, ['window']],

@@ -38,6 +38,7 @@ export class FakeHost implements Host {
   readonly forcedOpen = false
   readonly forcedClosed = false
   probesOut = 0
+  offered = 0
   /** State changes so far, e.g. `'6000 open > half-open: cooldown-elapsed'`. */
   readonly changes: string[] = []
   readonly measured: [number | undefined, number][] = []
@@ -85,6 +86,7 @@ export class Rig {
   enter(parents: readonly number[] | null = null): Permit | undefined {
     this.breaker.advance(this.moment)
     const refused = this.breaker.check(this.moment, 1) !== 0
+    this.host.offered++
     if (refused && !(parents !== null && this.breaker.holdsProbe(parents))) return undefined
     this.host.seq = (this.host.seq + 1) | 0
     const { seq } = this.host

@@ -64,6 +64,7 @@ describe('a snapshot', () => {
         total: 1,
         bad: 1,
         probesOut: 0,
+        admittedShare: 1,
         wouldBlock: 0,
       },
     ])

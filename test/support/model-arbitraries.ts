@@ -49,6 +49,9 @@ interface Numbers {
   readonly probeCount: number
   readonly extraSuccesses: number
   readonly probeTimeoutMs: number | null | undefined
+  readonly maxHalfOpenMs: number | null
+  readonly afterHalfOpen: 'open' | 'closed'
+  readonly recoveryMs: number
   readonly countRunning: boolean
   readonly atArrival: boolean
   readonly dryRun: boolean
@@ -78,6 +81,9 @@ const ruleFrom = (strategy: Strategy, n: Numbers): RuleDraft => ({
   probeCount: n.probeCount,
   successThreshold: n.probeCount + n.extraSuccesses,
   ...(n.probeTimeoutMs === undefined ? {} : { probeTimeoutMs: n.probeTimeoutMs }),
+  maxHalfOpenMs: n.maxHalfOpenMs,
+  afterHalfOpen: n.afterHalfOpen,
+  recoveryMs: n.recoveryMs,
   lateResults: n.atArrival ? 'at-arrival' : 'ignore',
   dryRun: n.dryRun,
 })
@@ -101,6 +107,9 @@ export const anyRule = (strategy: Strategy): fc.Arbitrary<RuleDraft> =>
         probeCount: fc.integer({ min: 1, max: 3 }),
         extraSuccesses: fc.integer({ min: 0, max: 2 }),
         probeTimeoutMs: fc.oneof(fc.constantFrom(null, undefined), fc.integer({ min: 1, max: 90 })),
+        maxHalfOpenMs: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 150 })),
+        afterHalfOpen: fc.constantFrom<('open' | 'closed')[]>('open', 'closed'),
+        recoveryMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 200 })),
         countRunning: fc.boolean(),
         atArrival: fc.boolean(),
         dryRun: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
@@ -116,7 +125,17 @@ export type Move =
   | { readonly kind: 'wait for'; readonly what: Landmark; readonly plus: number }
   | { readonly kind: 'end again'; readonly pick: number; readonly outcome: 'success' | 'failure' | 'ignored' }
 
-const LANDMARKS = ['bucket', 'window', 'cooldown', 'limit', 'start bucket', 'probe timeout', 'long'] as const
+const LANDMARKS = [
+  'bucket',
+  'window',
+  'cooldown',
+  'limit',
+  'start bucket',
+  'probe timeout',
+  'half-open',
+  'recovery',
+  'long',
+] as const
 type Landmark = (typeof LANDMARKS)[number]
 
 const anyOutcome = fc.constantFrom<('success' | 'failure' | 'ignored')[]>('success', 'failure', 'failure', 'ignored')
@@ -167,6 +186,8 @@ const landmarkMs = (what: Landmark, rule: RuleDraft): number => {
   if (what === 'limit') return limit
   if (what === 'start bucket') return limit + startBucketMs(limit)
   if (what === 'probe timeout') return rule.probeTimeoutMs ?? 10
+  if (what === 'half-open') return rule.maxHalfOpenMs ?? 10
+  if (what === 'recovery') return (rule.recoveryMs ?? 0) / 10
   return 2 ** 31 + 1
 }
 

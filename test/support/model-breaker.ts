@@ -16,6 +16,9 @@ const LONGEST = 2 ** 30
 /** What the guard under test is given for chance. */
 export const CHANCE = 0.5
 
+/** Which of ten calls pass at a share of one tenth, which come in at two tenths, and so on: numbers of calls offered, modulo ten. */
+const LET_IN = [9, 4, 7, 2, 0, 5, 8, 3, 6, 1]
+
 export const startBucketMs = (maxAllowedRtMs: number): number => Math.max(1, Math.floor(maxAllowedRtMs / 8))
 
 const defaultBucketCount = (statIntervalMs: number): number => {
@@ -42,6 +45,9 @@ export class ModelRule {
   readonly probeCount: number
   readonly successThreshold: number
   readonly probeTimeoutMs: number | null
+  readonly maxHalfOpenMs: number
+  readonly afterHalfOpen: 'open' | 'closed'
+  readonly recoveryMs: number
   readonly countRunning: boolean
   readonly atArrival: boolean
   readonly dryRun: boolean
@@ -66,6 +72,9 @@ export class ModelRule {
     const shortest = this.slow ? this.limit + startBucketMs(this.limit) : 0
     this.probeTimeoutMs =
       input.probeTimeoutMs === undefined ? Math.max(this.cooldownMs, shortest) : input.probeTimeoutMs
+    this.maxHalfOpenMs = input.maxHalfOpenMs ?? Number.POSITIVE_INFINITY
+    this.afterHalfOpen = input.afterHalfOpen ?? 'open'
+    this.recoveryMs = input.recoveryMs ?? 0
     this.countRunning = this.slow && (input.countRunning ?? true)
     this.atArrival = input.lateResults === 'at-arrival'
     this.dryRun = input.dryRun ?? false
@@ -90,6 +99,9 @@ export class BreakerModel {
   readonly #window: NaiveWindow | NaiveLast
   #inARow = 0
   #successes = 0
+  #halfOpenAt = 0
+  /** When traffic began to come back; `undefined` if nothing holds it up. */
+  #backSince: number | undefined
   /** Bad probes and probe takeovers since it was last closed; the jitter drawn when it opened. */
   #reopenings = 0
   #takeovers = 0
@@ -105,6 +117,8 @@ export class BreakerModel {
     input: DegradeRuleInput,
     /** Number of the last admitted call. */
     private readonly lastSeq: () => number,
+    /** How many calls were offered before the one that is asked about. */
+    private readonly offered: () => number = () => 0,
   ) {
     this.rule = new ModelRule(input)
     this.#since = lastSeq() + 1
@@ -129,9 +143,11 @@ export class BreakerModel {
       if (due.length > 0) this.#judge(now)
     } else if (this.state === 'half-open') {
       const oldest = this.probes[0]
-      if (oldest === undefined) return
-      if (rule.countRunning && now - oldest.start > rule.limit) this.#reopen(now)
-      else if (now - oldest.start >= this.#probeTimeout()) {
+      if (oldest !== undefined && rule.countRunning && now - oldest.start > rule.limit) this.#reopen(now)
+      else if (now - this.#halfOpenAt >= rule.maxHalfOpenMs) {
+        if (rule.afterHalfOpen === 'closed') this.close(now)
+        else this.#open(this.#halfOpenAt + rule.maxHalfOpenMs)
+      } else if (oldest !== undefined && now - oldest.start >= this.#probeTimeout()) {
         this.probes = []
         this.#takeovers += 1
       }
@@ -139,14 +155,28 @@ export class BreakerModel {
   }
 
   passes(now: number): boolean {
-    if (this.state === 'closed') return true
+    if (this.state === 'closed') return LET_IN.slice(0, this.share(now) * 10).includes(this.offered() % 10)
     if (this.state === 'open') return now - this.openedAt >= this.#cooldown()
     return this.probes.length < this.rule.probeCount
   }
 
-  take(now: number, call: ModelCall): void {
-    if (!this.passes(now)) {
+  /** Share of calls that pass while closed. */
+  share(now: number): number {
+    if (this.state !== 'closed' || this.#backSince === undefined) return 1
+    const { recoveryMs } = this.rule
+    const elapsed = now - this.#backSince
+    if (elapsed >= recoveryMs) return 1
+    let tenths = 1
+    while (tenths < 10 && elapsed * 10 >= tenths * recoveryMs) tenths += 1
+    return tenths / 10
+  }
+
+  /** @param overruled the operator lets everything pass. */
+  take(now: number, call: ModelCall, overruled = false): void {
+    if (!overruled && !this.passes(now)) {
       this.feedNothing(call)
+      // While traffic comes back it is of the present era, and must be told from its calls.
+      if (this.state === 'closed') this.#fedNothing.add(call)
       return
     }
     if (this.state === 'closed') {
@@ -155,6 +185,7 @@ export class BreakerModel {
     }
     if (this.state === 'open') {
       this.state = 'half-open'
+      this.#halfOpenAt = now
       this.#successes = 0
       this.probes = []
     }
@@ -181,7 +212,7 @@ export class BreakerModel {
     const bad = rule.slow ? now - call.start > rule.limit : outcome === 'failure'
     if (this.state === 'half-open' && (isProbe || rule.atArrival)) {
       if (bad) this.#reopen(now)
-      else if (++this.#successes >= rule.successThreshold) this.close()
+      else if (++this.#successes >= rule.successThreshold) this.close(now)
     } else if (this.state === 'closed' && (call.seq >= this.#since || rule.atArrival) && !isBooked) {
       this.#inARow = bad ? this.#inARow + 1 : 0
       this.#window.book(now, 1, bad ? 1 : 0)
@@ -189,9 +220,10 @@ export class BreakerModel {
     }
   }
 
-  /** Closed with fresh statistics. Calls begun so far belong to an earlier era. */
-  close(): void {
+  /** Closed with fresh statistics. Calls begun so far belong to an earlier era. Traffic comes back by steps from `backSince` on, if given. */
+  close(backSince?: number): void {
     this.state = 'closed'
+    this.#backSince = backSince
     this.#since = this.lastSeq() + 1
     this.#window.clear()
     this.#inARow = 0
@@ -208,13 +240,23 @@ export class BreakerModel {
   /** Until a refused caller may try again; `undefined` if nobody knows. */
   waitMs(now: number): number | undefined {
     if (this.state === 'open') return Math.max(0, this.openedAt + this.#cooldown() - now)
+    if (this.state === 'closed') {
+      const share = this.share(now)
+      if (share === 1) return undefined
+      return Math.max(0, (this.#backSince ?? 0) + (Math.round(share * 10) * this.rule.recoveryMs) / 10 - now)
+    }
     const oldest = this.probes[0]
-    if (this.state === 'closed' || oldest === undefined || this.rule.probeTimeoutMs === null) return undefined
-    return Math.max(0, oldest.start + this.#probeTimeout() - now)
+    if (oldest === undefined) return undefined
+    const takeover = oldest.start + this.#probeTimeout()
+    const end = this.#halfOpenAt + this.rule.maxHalfOpenMs
+    if (takeover < end) return Math.max(0, takeover - now)
+    if (end === Number.POSITIVE_INFINITY) return undefined
+    return Math.max(0, end + (this.rule.afterHalfOpen === 'open' ? this.#cooldown(this.rule.jitter) : 0) - now)
   }
 
   /** A reload that changes numbers only: what has happened so far stays. Only calls from now on are watched while they run. */
-  change(input: DegradeRuleInput): void {
+  change(input: DegradeRuleInput, now: number): void {
+    if (this.share(now) === 1 && this.state === 'closed') this.#backSince = undefined
     const { countRunning } = this.rule
     this.rule = new ModelRule(input)
     if (!countRunning) this.#running.clear()
@@ -243,10 +285,10 @@ export class BreakerModel {
     this.#open(now)
   }
 
-  #cooldown(): number {
+  #cooldown(drawn = this.#drawn): number {
     let length = this.rule.cooldownMs
     for (let i = 0; i < this.#reopenings; i++) length = Math.min(length * this.rule.multiplier, this.rule.maxCooldownMs)
-    return Math.min(Math.ceil(length * (1 + this.#drawn)), this.rule.maxCooldownMs)
+    return Math.min(Math.ceil(length * (1 + drawn)), this.rule.maxCooldownMs)
   }
 
   #probeTimeout(): number {
