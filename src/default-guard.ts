@@ -43,4 +43,5 @@ export const forceOpen: Guard['forceOpen'] = (resource) => defaultGuard.forceOpe
 export const forceClosed: Guard['forceClosed'] = (resource) => defaultGuard.forceClosed(resource)
 export const auto: Guard['auto'] = (resource) => defaultGuard.auto(resource)
 export const reset: Guard['reset'] = (resource) => defaultGuard.reset(resource)
+export const save: Guard['save'] = () => defaultGuard.save()
 export const dispose: Guard['dispose'] = () => defaultGuard.dispose()

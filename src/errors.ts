@@ -9,6 +9,7 @@ export const CODES = {
   ERR_BLOCKED_CUSTOM: 'A custom controller refused the call.',
   ERR_BLOCKED_CLOCK: "The clock stepped back and the guard was made with onClockBack: 'refuse'.",
   ERR_RULE_INVALID: 'A rule list was refused as a whole; the rules in force are unchanged.',
+  ERR_STATE_INVALID: 'A saved state was refused as a whole; nothing of it was restored and there is no guard.',
   ERR_INVALID_ARGUMENT: 'An argument or option is not what the documentation asks for.',
   ERR_SYNC_PROMISE: 'entrySync was given a function that returns a promise.',
   ERR_REGISTRY_FULL: 'A new name was to be configured or forced, and no name the guard knows could make room for it.',
@@ -161,10 +162,8 @@ export class RuleError extends Error {
   readonly file: string | undefined
 
   constructor(faults: readonly Fault[], file?: string) {
-    const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`
-    const head = `${count} in ${file === undefined ? 'the rules' : file}, nothing was applied:`
     const lines = faults.map((fault) => placeOf(fault, file) + fault.message)
-    super(lines.length === 1 ? `${head} ${lines[0]}` : `${head}\n${lines.map((line) => `  - ${line}`).join('\n')}`)
+    super(listed(`in ${file === undefined ? 'the rules' : file}, nothing was applied`, lines))
     this.faults = faults
     this.file = file
   }
@@ -176,6 +175,25 @@ instanceByBrand(RuleError, RULE_BRAND)
 function placeOf({ line, column }: Fault, file: string | undefined): string {
   if (line === undefined) return ''
   return file === undefined ? `line ${line}, column ${column}: ` : `${file}:${line}:${column}: `
+}
+
+/** A saved state that was refused as a whole. */
+export class StateError extends TypeError {
+  override readonly name = 'StateError'
+  readonly code = 'ERR_STATE_INVALID'
+  /** Everything that is wrong with it. */
+  readonly faults: readonly Fault[]
+
+  constructor(faults: readonly Fault[]) {
+    const lines = faults.map(({ message }) => message)
+    super(listed('in the saved state, nothing was restored', lines))
+    this.faults = faults
+  }
+}
+
+function listed(what: string, lines: readonly string[]): string {
+  if (lines.length === 1) return `1 fault ${what}: ${lines[0]}`
+  return `${lines.length} faults ${what}:\n${lines.map((line) => `  - ${line}`).join('\n')}`
 }
 
 /** A package that is needed for what was asked, and is not there. */

@@ -6,6 +6,7 @@ import { RuleManager } from './manager.js'
 import { Judge } from './outcome.js'
 import { checkName, Registry } from './registry.js'
 import { Runtime } from './runtime.js'
+import { checkState, saveState, Waiting } from './saved-state.js'
 import { readStatistics } from './statistics.js'
 import { snapshotOf, statsOf, statsOfUnknown } from './stats.js'
 import type {
@@ -23,6 +24,7 @@ import type {
   ResourceConfig,
   ResourceStats,
   RuleSet,
+  SavedState,
   SyncFallback,
 } from './types.js'
 
@@ -49,6 +51,7 @@ export class Guard {
       this.manager.equip(resource)
     })
     this.manager = new RuleManager(this.runtime, this.registry)
+    if (options.restore !== undefined && options.restore !== null) this.restore(options.restore)
   }
 
   /** As it was given, `'guard'` if it was not, `'default'` for the guard behind the functions of the module. */
@@ -194,6 +197,7 @@ export class Guard {
     if (customs !== undefined) target.customs = customs
     target.keepStatistics(shape)
     target.arrange()
+    if (this.runtime.events.waiting) this.runtime.events.deliver()
   }
 
   /**
@@ -222,7 +226,8 @@ export class Guard {
    */
   remove(resource: string): boolean {
     checkName(resource)
-    const existed = this.registry.remove(resource)
+    const waited = this.runtime.waiting?.forget(resource) === true
+    const existed = this.registry.remove(resource) || waited
     if (this.runtime.events.waiting) this.runtime.events.deliver()
     return existed
   }
@@ -258,10 +263,20 @@ export class Guard {
   /** Closes the breakers of a resource (or of all) with fresh statistics, zeroes its totals and empties its statistics window. Rules, forced states and calls in flight stay. */
   reset(resource?: string): void {
     const now = this.runtime.time.read()
+    if (resource === undefined) this.runtime.waiting = undefined
+    else this.runtime.waiting?.forget(resource)
     const targets =
       resource === undefined ? [...this.registry.each(), this.registry.overflow] : [this.registry.find(resource)]
     for (const target of targets) target?.reset(now)
     if (this.runtime.events.waiting) this.runtime.events.deliver()
+  }
+
+  /**
+   * The state of the guard as plain JSON, for `createGuard({ restore })` of a later process: breakers that are not closed, counts that are
+   * still live, forced states. Rules, configuration and totals are not in it. Changes nothing. O(names and buckets in use).
+   */
+  save(): SavedState {
+    return saveState(this.registry, this.runtime.waiting, this.runtime.time.read())
   }
 
   /** Ends the guard: drops rules, statistics and listeners. Later calls run unguarded, with one warning. Calls in flight end normally. */
@@ -269,9 +284,21 @@ export class Guard {
     this.disposed = true
     this.registry.close()
     this.manager.clear()
+    this.runtime.waiting = undefined
     this.runtime.time.stopRefusing()
     this.runtime.events.close()
     this.runtime.nesting.disarm()
+  }
+
+  private restore(given: SavedState): void {
+    const { maxResources } = this.runtime
+    const state = checkState(given, maxResources)
+    this.runtime.waiting = new Waiting(state)
+    let room = maxResources - state.resources.filter(({ forced }) => forced !== undefined).length
+    for (const { resource, forced } of state.resources) {
+      if (forced !== undefined) this.registry.claim(resource)[forced === 'open' ? 'forcedOpen' : 'forcedClosed'] = true
+      else if (room-- > 0) this.registry.reserve(resource)
+    }
   }
 
   private force(resource: string, open: boolean | undefined, closed: boolean | undefined): void {
@@ -322,7 +349,7 @@ export class Guard {
 /**
  * Makes a guard with its own clock, registry and rules.
  *
- * @throws TypeError `ERR_INVALID_ARGUMENT` for an unknown or wrong option.
+ * @throws TypeError `ERR_INVALID_ARGUMENT` for an unknown or wrong option; StateError `ERR_STATE_INVALID` for a `restore` that `save` never gave.
  */
 export function createGuard(options?: GuardOptions): Guard {
   return new Guard(options)

@@ -8,6 +8,7 @@ export {
   type Fault,
   Outcome,
   type Permit,
+  type SavedBreaker,
 } from '../rules/index.js'
 export {
   type Clock,
@@ -27,7 +28,7 @@ export {
 export { channels } from './channels.js'
 export { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.js'
 export * from './default-guard.js'
-export { BlockedError, type BlockKind, type Code, isBlocked, RuleError } from './errors.js'
+export { BlockedError, type BlockKind, type Code, isBlocked, RuleError, StateError } from './errors.js'
 export { createGuard, Guard } from './guard.js'
 export { type ParseRulesOptions, parseRules, type RuleFormat, readRules } from './sources/file.js'
 export type * from './types.js'

@@ -68,7 +68,13 @@ export class Resource implements Host {
 
   /** Takes over what a load has compiled for it. */
   adopt(compiled: readonly Compiled[]): void {
+    const { waiting, time } = this.runtime
+    const before = this.degrade
     this.degrade = compiled
+    if (waiting?.has(this.name) === true && !this.isOverflow) {
+      const isNew = ({ breaker }: Compiled) => !before.some((old) => old.breaker === breaker)
+      waiting.handOver(this.name, compiled.filter(isNew), time.now)
+    }
     this.arrange()
   }
 

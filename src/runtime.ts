@@ -6,6 +6,7 @@ import { Events } from './events.js'
 import { Faults } from './faults.js'
 import { Nesting } from './nesting.js'
 import { PermitPool } from './permit.js'
+import type { Waiting } from './saved-state.js'
 import { readStatistics } from './statistics.js'
 import { GuardTime } from './time.js'
 import type { GuardOptions } from './types.js'
@@ -21,6 +22,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof GuardOptions>([
   'onRegistryFull',
   'name',
   'statistics',
+  'restore',
 ])
 
 const MAX_RESOURCES = 1_000_000
@@ -40,6 +42,8 @@ export class Runtime {
   readonly name: string
   /** The statistics window of resources that are not configured otherwise. */
   readonly statistics: ReturnType<typeof readStatistics>
+  /** Saved states that no breaker has taken up yet. */
+  waiting: Waiting | undefined = undefined
   /** Probe slots taken now, over all resources. */
   probesOut = 0
 

@@ -1,5 +1,13 @@
 // The public vocabulary of the face: options, results and event payloads. No code.
-import type { Controller, DegradeRule, DegradeRuleInput, StateChangeReason, StateName } from '../rules/index.js'
+
+import type {
+  Controller,
+  DegradeRule,
+  DegradeRuleInput,
+  SavedBreaker,
+  StateChangeReason,
+  StateName,
+} from '../rules/index.js'
 import type { Clock, MetricSnapshot, MetricWindowOptions } from '../windows/index.js'
 
 export type { StateChangeReason, StateName }
@@ -127,6 +135,11 @@ export interface GuardOptions {
    * with percentiles), an object with other settings. `intervalMs` at most 2^30, `bucketCount` at most 10,000. Default false.
    */
   statistics?: boolean | MetricWindowOptions
+  /**
+   * What an earlier guard's `save()` returned, after any way through JSON. Its names are known at once, and its breakers go on from where
+   * they were as soon as their rules are loaded. `null` and `undefined` restore nothing. Default `undefined`.
+   */
+  restore?: SavedState | null | undefined
 }
 
 export interface InternalErrorInfo {
@@ -263,6 +276,21 @@ export interface RuleStats {
   /** Calls this dry-run rule would have refused. */
   readonly wouldBlock: number
   readonly forced?: 'open' | 'closed' | undefined
+}
+
+/** What a guard leaves for the process after it, as plain JSON. All times are epoch ms. */
+export interface SavedState {
+  readonly version: 1
+  readonly savedAt: number
+  /** Only names that have something to keep. */
+  readonly resources: readonly SavedResource[]
+}
+
+export interface SavedResource {
+  readonly resource: string
+  readonly forced?: 'open' | 'closed'
+  /** Only rules whose breaker was not at rest with empty counts. */
+  readonly rules: readonly SavedBreaker[]
 }
 
 /** The names a guard keeps. */

@@ -18,7 +18,7 @@ function visit({ guard, clock }: Watched, ...names: string[]): void {
   }
 }
 
-const counts = (guard: Guard) => (guard as unknown as { registry: Registry }).registry.stats()
+const counts = (guard: Guard) => guard.snapshot().registry
 const kept = (guard: Guard): string => guard.resources().sort().join('')
 
 describe('options', () => {
