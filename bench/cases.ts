@@ -8,6 +8,7 @@ import { memoryCases } from './memory.js'
 import { refusedCases } from './refused.js'
 import { resourceCases } from './resources.js'
 import { ringCases } from './ring.js'
+import { statisticsCases } from './statistics.js'
 import type { Case } from './support/case.js'
 import { syncCases } from './sync.js'
 
@@ -20,6 +21,7 @@ export const CASES: readonly Case[] = [
   ...refusedCases,
   ...failureCases,
   ...resourceCases,
+  ...statisticsCases,
   ...memoryCases,
 ]
 

@@ -78,6 +78,8 @@ export const GOALS: readonly Goal[] = [
     unit: 'x',
     value: over(read('resources/100k-hot', 'ratio'), read('resources/1', 'ratio')),
   },
+  extra('response-time record', 'statistics/histogram', 0),
+  extra('statistics window record', 'statistics/window', 0),
   memory('resource with one rule, unused', 'unusedBytes', 450, 'B'),
   memory('resource with one rule, active', 'activeBytes', 750, 'B'),
   memory('creation of a resource with one rule', 'createOneMicros', 3, 'us'),

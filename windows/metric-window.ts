@@ -82,6 +82,9 @@ export class MetricWindow {
   private row = 0
   private start = 0
   private end = 0
+  /** What is being recorded. Fields and not arguments: a double handed to a function that V8 does not inline is boxed. */
+  private now = Number.NEGATIVE_INFINITY
+  private rtMs = Number.NEGATIVE_INFINITY
 
   /** @throws RangeError unless both numbers are integers >= 1 and `bucketCount` divides `intervalMs`. */
   constructor({ intervalMs = 10_000, bucketCount = 10, percentiles = true }: MetricWindowOptions = {}) {
@@ -102,32 +105,40 @@ export class MetricWindow {
 
   /** A call was admitted at `now`. */
   addPassed(now: number): void {
-    this.increment(now, PASSED)
+    this.now = now
+    this.increment(PASSED)
   }
 
   /** A call was refused at `now`. */
   addBlocked(now: number): void {
-    this.increment(now, BLOCKED)
+    this.now = now
+    this.increment(BLOCKED)
   }
 
   /** A call ended well at `now`, after `rtMs`. */
   addSucceeded(now: number, rtMs: number): void {
-    this.addEnded(now, SUCCEEDED, rtMs)
+    this.now = now
+    this.rtMs = rtMs
+    this.time(this.increment(SUCCEEDED))
   }
 
   /** A call ended badly at `now`, after `rtMs`. */
   addFailed(now: number, rtMs: number): void {
-    this.addEnded(now, FAILED, rtMs)
+    this.now = now
+    this.rtMs = rtMs
+    this.time(this.increment(FAILED))
   }
 
   /** A call ended at `now` and counts neither way. Its response time says nothing either. */
   addIgnored(now: number): void {
-    this.increment(now, IGNORED)
+    this.now = now
+    this.increment(IGNORED)
   }
 
   /** A call that ended at `now` was slow. */
   addSlow(now: number): void {
-    this.increment(now, SLOW)
+    this.now = now
+    this.increment(SLOW)
   }
 
   /** What the window holds at `now`. Changes nothing. O(bucketCount), and a walk over about 1,000 cells for the percentiles. */
@@ -161,32 +172,32 @@ export class MetricWindow {
     return { ...times, p50: within(0), p90: within(1), p95: within(2), p99: within(3), p999: within(4) }
   }
 
-  private increment(now: number, column: number): void {
-    const row = now >= this.start && now < this.end ? this.row : this.seek(now)
-    if (row < 0) return
+  /** Returns the row, or -1. */
+  private increment(column: number): number {
+    const { now } = this
+    const row = now >= this.start && now < this.end ? this.row : this.seek()
+    if (row < 0) return row
     const cells = this.cells as Float64Array
     cells[row + column] = (cells[row + column] as number) + 1
+    return row
   }
 
-  private addEnded(now: number, column: number, rtMs: number): void {
-    const row = now >= this.start && now < this.end ? this.row : this.seek(now)
-    if (row < 0) return
+  private time(row: number): void {
+    if (row < 0 || !(this.rtMs < Number.POSITIVE_INFINITY)) return
+    const rt = Math.max(this.rtMs, 0)
     const cells = this.cells as Float64Array
-    cells[row + column] = (cells[row + column] as number) + 1
-    if (!(rtMs < Number.POSITIVE_INFINITY)) return
-    const rt = Math.max(rtMs, 0)
     const count = cells[row + RT_COUNT] as number
     cells[row + RT_COUNT] = count + 1
     cells[row + RT_SUM] = (cells[row + RT_SUM] as number) + rt
     if (count === 0 || rt < (cells[row + RT_MIN] as number)) cells[row + RT_MIN] = rt
     if (rt > (cells[row + RT_MAX] as number)) cells[row + RT_MAX] = rt
-    if (this.histogram !== null) this.histogram.record(now, rt)
+    if (this.histogram !== null) this.histogram.record(this.now, rt)
   }
 
   /** The row of the bucket that covers `now`, claimed for it if need be; -1 if a later bucket has it. */
-  private seek(now: number): number {
+  private seek(): number {
     const cells = this.cells ?? this.make()
-    const number = bucketNumber(now, this.bucketMs)
+    const number = bucketNumber(this.now, this.bucketMs)
     const row = slotOf(number, this.bucketCount) * COLUMNS
     const start = number * this.bucketMs
     const held = cells[row + START] as number
