@@ -1,6 +1,7 @@
 // Writes the entry files of dist. The bundle, core.cjs, holds one namespace per entry; each entry is a list of names out of it. The ESM
 // entry takes them from the CommonJS one, so that a process has one copy of every class and of all state whichever way it loads us.
-import { writeFileSync } from 'node:fs'
+// The schema of rule files is put beside them.
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
@@ -13,6 +14,8 @@ for (const [entry, namespace] of Object.entries(core)) {
   writeFileSync(`${DIST}${entry}.js`, esModule(entry, names))
   writeFileSync(`${DIST}${entry}.d.ts`, `export * from './${entry}.cjs'\n`)
 }
+
+copyFileSync(fileURLToPath(new URL('../rules/schema.json', import.meta.url)), `${DIST}schema.json`)
 
 /** Plain assignments: Node and bundlers find the named exports of CommonJS by reading for these, and a property is read faster than a getter. */
 function commonJs(entry: string, names: readonly string[]): string {
