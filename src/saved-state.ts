@@ -129,7 +129,7 @@ export class Waiting {
     return (this.rules.get(name) ?? []).flatMap((saved) => {
       if (saved.state !== 'closed' || saved.window === undefined) return [saved]
       const window = saved.window.filter(([start]) => now - start < (saved.statIntervalMs as number))
-      return window.length === 0 ? [] : [{ ...saved, window }]
+      return window.length === 0 && saved.closedAt === undefined ? [] : [{ ...saved, window }]
     })
   }
 

@@ -168,6 +168,20 @@ it('a name stays while half-open with a probe out, and after the probe was given
   expect(w.guard.resources()).toEqual(['b'])
 })
 
+it('a name stays while it recovers, until the recovery is over', () => {
+  const w = full(1)
+  w.guard.setRulesFor('a', { degrade: [{ ...HAIR, recoveryMs: 1000 }] })
+  fail(w.guard, 'a')
+  w.clock.advance(1000)
+  w.guard.enter('a').exit()
+  expect(w.guard.stats('a').rules[0]).toMatchObject({ state: 'closed', admittedShare: 0.1 })
+  w.clock.advance(998)
+  visit(w, 'b')
+  expect(w.guard.resources()).toEqual(['a'])
+  visit(w, 'b')
+  expect(w.guard.resources()).toEqual(['b'])
+})
+
 describe('a name that was evicted', () => {
   it('comes back under its loaded rules, with counts of zero', () => {
     const w = full(1)

@@ -392,6 +392,21 @@ describe('a saved state that still waits for its rules', () => {
     expect(later.resources).toEqual(first.resources.filter(({ resource }) => resource !== 'counts'))
   })
 
+  it('keeps a recovery that has no counts yet', () => {
+    const rule = { ...HAIR, resource: 'r', recoveryMs: 10_000, statIntervalMs: 1000 }
+    const before = at(0)
+    before.guard.loadDegradeRules([rule])
+    fail(before.guard)
+    before.clock.set(1000)
+    ok(before)
+    const again = next(before, 3000).guard.save()
+    expect(again.resources).toMatchObject([{ resource: 'r', rules: [{ state: 'closed', closedAt: 1000 }] }])
+    expect(revived(again, 3000, [rule]).guard.stats('r').rules[0]).toMatchObject({
+      state: 'closed',
+      admittedShare: 0.3,
+    })
+  })
+
   it.each([
     ['removed', (w: Watched) => expect(w.guard.remove('r')).toBe(true)],
     ['reset', (w: Watched) => w.guard.reset('r')],
