@@ -1,17 +1,18 @@
 // Every example on a page runs, and is type-checked; every piece of JSON is JSON, and loads if it is a rule file.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createGuard, type RuleSet } from 'leapguard'
+import { createGuard, parseRules, type RuleSet } from 'leapguard'
 import { describe, expect, it } from 'vitest'
 import { allPages, type Block, blocksOf, ROOT, readPage } from './pages.js'
 import { runBlock } from './run-block.js'
 import { typeCheck } from './type-check.js'
 
-const LANGUAGES = ['ts', 'json', 'sh', 'text', 'mermaid']
+const LANGUAGES = ['ts', 'json', 'yaml', 'sh', 'text', 'mermaid']
 /** Pages that promise examples. */
 const WITH_EXAMPLES = [
   'README.md',
   'docs/start.md',
+  'docs/rule-files.md',
   'docs/rules/degrade.md',
   'docs/errors.md',
   'docs/writing-a-rule.md',
@@ -95,6 +96,15 @@ describe('other blocks', () => {
       if (typeof value === 'object' && value !== null && 'degrade' in value) {
         expect(() => createGuard().loadRules(value as RuleSet), `${page}:${line}`).not.toThrow()
       }
+    }
+  })
+
+  it('in YAML are rules that can be read', async () => {
+    const inYaml = blocks.filter(({ lang }) => lang === 'yaml')
+    expect(inYaml.length).toBeGreaterThan(0)
+    for (const { page, line, code } of inYaml) {
+      const { degrade } = await parseRules(code, { format: 'yaml', file: `${page} (block of line ${line})` })
+      expect(degrade?.length, `${page}:${line}`).toBeGreaterThan(0)
     }
   })
 
