@@ -1,4 +1,5 @@
 // All tables of docs/anti-patterns.md, in the order of the page.
+import { coldStart } from './cold-start.js'
 import { cooldown, jitter } from './cooldown.js'
 import { growingTraffic } from './growing-traffic.js'
 import { halfDead } from './half-dead.js'
@@ -21,6 +22,7 @@ export const TABLES: readonly (() => Table)[] = [
   names,
   cooldown,
   halfDead,
+  coldStart,
   jitter,
   retries,
 ]

@@ -332,6 +332,12 @@ describe('states', () => {
     const initialState: unknown = JSON.parse(JSON.stringify(policy.toJSON()))
     const next = circuitBreaker(handleAll, { breaker: new ConsecutiveBreaker(1), halfOpenAfter: 10_000, initialState })
     expect(next.state).toBe(Open)
+
+    const { clock, guard } = leapguard()
+    await quietly(guard.entry('a', fails))
+    const restored = createGuard({ clock, restore: JSON.parse(JSON.stringify(guard.save())) })
+    restored.loadRules(guard.rules())
+    expect(restored.stats('a').rules[0]?.state).toBe('open')
   })
 })
 

@@ -365,6 +365,25 @@ describe('answers', () => {
     expect([state.open, status.failures]).toEqual([true, 1])
     const next = opossum(fails, { state } as unknown as Options)
     expect(next.opened).toBe(true)
+
+    const { clock, guard } = leapguard({ minRequestAmount: 1 })
+    await quietly(guard.entry('a', fails))
+    const restored = createGuard({ clock, restore: JSON.parse(JSON.stringify(guard.save())) })
+    restored.loadRules(guard.rules())
+    expect(restored.stats('a').rules[0]?.state).toBe('open')
+  })
+
+  it('a snapshot is sent at intervals; leapguard makes one when asked', async () => {
+    const breaker = opossum(async () => 'ok')
+    const seen: unknown[] = []
+    breaker.status.on('snapshot', ({ fires }) => seen.push(fires))
+    await breaker.fire()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(seen).toEqual([1])
+
+    const { guard } = leapguard()
+    await guard.entry('a', async () => 'ok')
+    expect(guard.snapshot().resources[0]?.totals.passed).toBe(1)
   })
 })
 
