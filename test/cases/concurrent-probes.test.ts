@@ -1,4 +1,4 @@
-// Recovery too generous: waiting traffic rushing into half-open (F08).
+// Recovery too generous: waiting traffic rushing into half-open (F08), and probes that overlap (F09).
 import { CircuitBreaker, isBlocked } from 'leapguard'
 import { ManualClock } from 'leapguard/testing'
 import { describe, expect, it } from 'vitest'
@@ -107,4 +107,91 @@ describe('a hundred calls when the open time is over', () => {
     expect(await breaker.run(async () => 'fine')).toBe('fine')
     expect(breaker.state).toBe('closed')
   })
+})
+
+describe('two probes overlap: the first fails, the second succeeds after it', () => {
+  const rules: Record<string, RuleFields> = {
+    'error-count': { strategy: 'error-count', threshold: 5 },
+    'error-ratio': { strategy: 'error-ratio', threshold: 0.5, minRequestAmount: 5 },
+    'consecutive-errors': { strategy: 'consecutive-errors', threshold: 5 },
+  }
+  const growing = { id: 'it', cooldownMs: 60_000, cooldownMultiplier: 2, probeCount: 2 } as const
+  for (const [strategy, fields] of Object.entries(rules)) {
+    for (const { way, epoch, label } of variants(HELD)) {
+      it(`F09 the failure decides: open for 120 s from 61 s, and the growth stays, by ${strategy} (${label})`, async () => {
+        const s = stage([{ ...fields, ...growing }], epoch)
+        await s.trip(way)
+        s.at(60_000)
+        const [a, b] = startMany(s, way, 2)
+        expect(s.rule()).toMatchObject({ state: 'half-open', probesOut: 2 })
+
+        s.at(61_000)
+        await a?.end('failure')
+        const after = { state: 'open', openedAt: epoch + 61_000, probesOut: 0 }
+        expect(s.rule()).toMatchObject({ ...after, retryAfterMs: 120_000 })
+        s.at(62_000)
+        await b?.end('success')
+        expect(s.rule()).toMatchObject({ ...after, retryAfterMs: 119_000 })
+        expect(s.totals).toMatchObject({ passed: 7, succeeded: 1, failed: 6, running: 0 })
+
+        s.at(180_999)
+        expect(await s.run(way)).toEqual(refusedBy('it', 1))
+        s.at(181_000)
+        expect(await s.run(way, 'failure')).toBe('admitted')
+        // Had the success of B reset the growth, this would be 120 s.
+        expect(s.rule()).toMatchObject({ openedAt: epoch + 181_000, retryAfterMs: 240_000 })
+        expect(s.changes()).toEqual([
+          '0 closed > open: threshold',
+          '60000 open > half-open: cooldown-elapsed',
+          '61000 half-open > open: probe-failed',
+          '181000 open > half-open: cooldown-elapsed',
+          '181000 half-open > open: probe-failed',
+        ])
+      })
+
+      it(`F09 in the other order the failure decides too, by ${strategy} (${label})`, async () => {
+        const s = stage([{ ...fields, ...growing }], epoch)
+        await s.trip(way)
+        s.at(60_000)
+        const [a, b] = startMany(s, way, 2)
+        s.at(61_000)
+        await a?.end('success')
+        expect(s.rule()).toMatchObject({ state: 'half-open', probesOut: 1 })
+        s.at(62_000)
+        await b?.end('failure')
+        expect(s.rule()).toMatchObject({ state: 'open', openedAt: epoch + 62_000, retryAfterMs: 120_000 })
+      })
+    }
+  }
+
+  for (const { way, epoch, label } of variants(HELD)) {
+    it(`F09 both fail: the cooldown grows once, from the first (${label})`, async () => {
+      const s = stage([{ strategy: 'error-count', threshold: 5, ...growing }], epoch)
+      await s.trip(way)
+      s.at(60_000)
+      const [a, b] = startMany(s, way, 2)
+      s.at(61_000)
+      await a?.end('failure')
+      s.at(62_000)
+      await b?.end('failure')
+      expect(s.rule()).toMatchObject({ state: 'open', openedAt: epoch + 61_000, retryAfterMs: 119_000 })
+    })
+
+    it(`F09 a second probe that succeeds into the next half-open decides nothing there either (${label})`, async () => {
+      const s = stage([{ strategy: 'error-count', threshold: 5, ...growing }], epoch)
+      await s.trip(way)
+      s.at(60_000)
+      const [a, b] = startMany(s, way, 2)
+      s.at(61_000)
+      await a?.end('failure')
+      s.at(181_000)
+      const [c] = startMany(s, way, 1)
+      await b?.end('success')
+      expect(s.rule()).toMatchObject({ state: 'half-open', probesOut: 1 })
+      await c?.end('success')
+      expect(s.rule()).toMatchObject({ state: 'half-open', probesOut: 0 })
+      expect(await s.run(way)).toBe('admitted')
+      expect(s.rule()).toMatchObject({ state: 'closed', probesOut: 0 })
+    })
+  }
 })

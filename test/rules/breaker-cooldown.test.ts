@@ -107,6 +107,22 @@ describe('a reload while open', () => {
     expect(rig.call('success')).toBe(true)
   })
 
+  it('while closed or half-open leaves the growth to the next opening', () => {
+    const rig = new Rig({ ...one, cooldownMultiplier: 2 })
+    cooldowns(rig, 2)
+    rig.now += rig.seen.retryAfterMs as number
+    const probe = rig.begin()
+    rig.breaker.update({ ...rig.breaker.rule, cooldownMs: 100 }, rig.now)
+    expect(rig.state).toBe('half-open')
+    rig.end(probe, 'failure')
+    expect(rig.seen.retryAfterMs).toBe(800)
+    rig.now += 800
+    rig.call('success')
+    rig.breaker.update({ ...rig.breaker.rule, cooldownMs: 300 }, rig.now)
+    rig.call('failure')
+    expect(rig.seen.retryAfterMs).toBe(300)
+  })
+
   it('keeps the growth and the share that was drawn', () => {
     const rig = new Rig({ ...one, cooldownMultiplier: 2, cooldownJitter: 1 }, new FakeHost(0, [0.5]))
     cooldowns(rig, 1)
