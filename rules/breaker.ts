@@ -28,7 +28,7 @@ import { Cooldown } from './cooldown.js'
 import type { DegradeRule, DegradeStrategy } from './degrade/rule.js'
 import { ProbeList } from './probe-list.js'
 import { isLetIn, nextStepMs, tenthsAt } from './recovery.js'
-import { identityOf, type SavedBreaker, type SavedState } from './saved-breaker.js'
+import { identityOf, type SavedBreaker, type SavedPhase } from './saved-breaker.js'
 import { MAX_MS } from './validate.js'
 
 const SLOW_RATIO = 0
@@ -480,7 +480,7 @@ export class Breaker implements CompiledController {
     return state === undefined ? undefined : { ...identityOf(this.rule), ...state }
   }
 
-  private savedState(now: number): SavedState | undefined {
+  private savedState(now: number): SavedPhase | undefined {
     const { takeovers, successes } = this
     const { openedAt, growth, jitter } = this.cooldown
     if (this.phase === State.OPEN) return { state: 'open', openedAt, jitter, growth, takeovers }
@@ -504,7 +504,7 @@ export class Breaker implements CompiledController {
    * Goes on from where a breaker of the same shape was saved; only for a breaker that has just been made. `saved` must be free of faults
    * (`checkSavedBreaker`). A time in the future is taken as `now`; cooldown and recovery follow the rule in force.
    */
-  restore(saved: SavedState, now: number): void {
+  restore(saved: SavedPhase, now: number): void {
     if (saved.state === 'closed') {
       this.streak = saved.streak ?? 0
       if (this.window instanceof CountWindow) this.window.restore(saved.calls ?? [], now)

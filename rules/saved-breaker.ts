@@ -43,7 +43,7 @@ export interface SavedHalfOpen extends SavedOutage {
   readonly successes: number
 }
 
-export type SavedState = SavedClosed | SavedOpen | SavedHalfOpen
+export type SavedPhase = SavedClosed | SavedOpen | SavedHalfOpen
 
 /** One breaker: whose it is, how its window is cut, and its state. Times are epoch ms. */
 export type SavedBreaker = WindowShape & {
@@ -51,7 +51,7 @@ export type SavedBreaker = WindowShape & {
   readonly id: string
   /** Was the id the user's choice? Absent means no. */
   readonly named?: boolean
-} & SavedState
+} & SavedPhase
 
 const SHAPE = ['strategy', 'statIntervalMs', 'bucketCount', 'statCallCount', 'maxAllowedRtMs'] as const
 
