@@ -1,12 +1,14 @@
 // One guarded name: its controllers, its counters, its sequence. The host its breakers speak to.
-import type {
-  Compiled,
-  CompiledController,
-  CustomController,
-  DegradeRule,
-  Host,
-  State,
-  StateChangeReason,
+import {
+  type Compiled,
+  type CompiledController,
+  type CustomController,
+  type DegradeRule,
+  type Host,
+  isThenable,
+  type State,
+  type StateChangeReason,
+  swallow,
 } from '../rules/index.js'
 import { CallContext } from './context.js'
 import type { Judge } from './outcome.js'
@@ -139,8 +141,9 @@ export class Resource implements Host {
   /** The user's source may throw or give nonsense: then there is no jitter. */
   random(): number {
     try {
-      const share = this.runtime.random()
+      const share: unknown = this.runtime.random()
       if (typeof share === 'number' && share >= 0 && share < 1) return share
+      if (isThenable(share)) swallow(share)
       throw new TypeError(`random() must return a number >= 0 and < 1, got ${String(share)}`)
     } catch (error) {
       this.runtime.faults.report('LEAPGUARD_CALLBACK', 'random', this.name, error)

@@ -1,5 +1,5 @@
 // The guard's reading of its clock: never nonsense, and backward steps as configured. Hot.
-import type { Moment } from '../rules/index.js'
+import { isThenable, type Moment, swallow } from '../rules/index.js'
 import { type Clock, PreciseClock } from '../windows/index.js'
 import type { Faults } from './faults.js'
 
@@ -67,6 +67,7 @@ class CheckedClock {
 
   private odd(time: GuardTime, reading: unknown): void {
     if (!isTime(reading)) {
+      if (isThenable(reading)) swallow(reading)
       const fault = `clock.now() must return a finite number of milliseconds, got ${String(reading)}`
       this.broken(time, new TypeError(fault))
     } else if (this.onBack === 'raw') time.now = reading

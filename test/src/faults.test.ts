@@ -199,6 +199,15 @@ describe('a random source of the user’s own', () => {
     }
   })
 
+  it('that answers by a promise has not answered, and its rejection ends no process', async () => {
+    const failing = async (): Promise<never> => Promise.reject(new Error('no dice'))
+    const { guard, told } = watched({ random: failing as unknown as () => number })
+    guard.setRulesFor('r', { degrade: [jittery] })
+    expect(await unhandledBy(() => fail(guard))).toEqual([])
+    expect(guard.stats('r').rules[0]?.state).toBe('open')
+    expect(told()).toEqual([['LEAPGUARD_CALLBACK', 'random']])
+  })
+
   it('is asked only where there is jitter, once per opening', () => {
     let asked = 0
     const { guard } = watched({ random: () => ++asked * 0 })

@@ -2,7 +2,7 @@
 import { type Clock, isBlocked, PreciseClock } from 'leapguard'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../support/harness.js'
-import { fail, HAIR, thrown, watched } from './support.js'
+import { fail, HAIR, thrown, unhandledBy, watched } from './support.js'
 
 /** A clock that shows whatever is put into it. */
 class Showing implements Clock {
@@ -132,6 +132,12 @@ describe('a clock that shows nonsense', () => {
     expect(guard.stats('r').rules[0]).toMatchObject({ state: 'open', openedAt: 0, retryAfterMs: 1000 })
     expect(told()).toEqual([['LEAPGUARD_CLOCK', 'clock']])
   })
+})
+
+it('a clock that answers by a promise has not answered, and its rejection ends no process', async () => {
+  const { guard, told } = shown([1000, Promise.reject(new Error('no time'))])
+  expect(await unhandledBy(() => guard.entry('r', () => 1))).toEqual([])
+  expect(told()).toEqual([['LEAPGUARD_CLOCK', 'clock']])
 })
 
 describe('a clock that throws', () => {
