@@ -19,6 +19,15 @@ describe('the precise clock', () => {
     expect(new Set(readings.map(Math.floor)).size).toBeLessThan(new Set(readings).size)
   })
 
+  it('tells a moment the same time as its caller', () => {
+    const clock = new PreciseClock()
+    const moment = { now: 0 }
+    const before = clock.now()
+    clock.tick(moment)
+    expect(moment.now).toBeGreaterThanOrEqual(before)
+    expect(moment.now).toBeLessThanOrEqual(clock.now())
+  })
+
   it('runs a timer that is left alone and not one that is cleared', async () => {
     const clock: Clock = new PreciseClock()
     const ran: string[] = []
@@ -127,6 +136,7 @@ describe('the manual clock', () => {
     clock.setTimer(() => clock.clearTimer(second), 5)
     clock.clearTimer(undefined)
     clock.clearTimer({})
+    expect(clock.pendingTimers).toBe(2)
     clock.advance(20)
     clock.clearTimer(second)
     expect([ran, clock.pendingTimers]).toEqual([0, 0])
@@ -147,9 +157,14 @@ describe('the manual clock', () => {
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('refuses to stand at %d', (ms) => {
     const clock = new ManualClock(5)
-    expect(() => new ManualClock(ms)).toThrow(RangeError)
-    expect(() => clock.set(ms)).toThrow(RangeError)
-    expect(() => clock.advance(ms)).toThrow(RangeError)
+    for (const [name, act] of [
+      ['startMs', () => new ManualClock(ms)],
+      ['ms', () => clock.set(ms)],
+      ['ms', () => clock.advance(ms)],
+    ] as const) {
+      expect(act).toThrow(RangeError)
+      expect(act).toThrow(`ManualClock: ${name} must be a finite number, got ${ms}`)
+    }
     expect(clock.now()).toBe(5)
   })
 

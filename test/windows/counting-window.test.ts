@@ -248,6 +248,7 @@ describe('saving and restoring', () => {
       const window = tenths()
       window.restore(saved, now)
       expect(at(window, now), String(now)).toEqual(kept)
+      expect(sums(window), String(now)).toEqual(kept)
     }
   })
 
@@ -260,6 +261,16 @@ describe('saving and restoring', () => {
     window.restore(saved, 250)
     expect(window.saved(250)).toEqual([[200, 3, 2]])
     expect(at(window, 1200)).toEqual([0, 0])
+  })
+
+  it('saves each bucket once, also at a time before them', () => {
+    const window = tenths()
+    window.add(2000, 1)
+    window.add(2950, 0)
+    expect(window.saved(1000)).toEqual([
+      [2000, 1, 1],
+      [2900, 1, 0],
+    ])
   })
 
   it('works before the epoch', () => {

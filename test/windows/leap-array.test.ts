@@ -50,6 +50,26 @@ describe('options', () => {
   })
 })
 
+describe('the edge', () => {
+  it.each([
+    ['exclusive', []],
+    ['inclusive', [0]],
+  ] as const)('%s decides on a bucket that is exactly one window old, and on no other', (edge, atEdge) => {
+    const array = ring({ edge })
+    const bucket = array.current(0)
+    expect(starts(array.live(999.75))).toEqual([0])
+    expect(starts(array.live(1000))).toEqual(atEdge)
+    expect(starts(array.live(1000.25))).toEqual([])
+    expect(array.at(0, 1000)).toBe(edge === 'inclusive' ? bucket : undefined)
+  })
+
+  it('is exclusive by default', () => {
+    const array = ring()
+    array.current(0)
+    expect(array.live(1000)).toEqual([])
+  })
+})
+
 describe('buckets', () => {
   it('are made on first use only, with the start of the bucket', () => {
     const made: number[] = []

@@ -115,6 +115,28 @@ it('cannot hold a call that begins beyond its reach before it was folded', () =>
   expect(ring.begin(1250)).toBe(true)
 })
 
+it('knows nothing of a call beyond its reach when it ends', () => {
+  const ring = new StartRing(1000, 0)
+  ring.begin(0)
+  for (const start of [1250, 1375, 9999]) expect(ring.end(start)).toBe(false)
+  expect(ring.fold(1125)).toBe(1)
+})
+
+it('stands where it stood while nothing is due', () => {
+  const ring = new StartRing(1000, 0)
+  expect([ring.fold(500), ring.due]).toEqual([0, 1125])
+  ring.begin(500)
+  expect([ring.fold(1124.75), ring.due]).toEqual([0, 1125])
+})
+
+it('goes round and round, each call noticed at its due time', () => {
+  const ring = new StartRing(1000, 0)
+  for (let now = 0; now < 5000; now += 125) {
+    expect(ring.fold(now)).toBe(now < 1125 ? 0 : 1)
+    expect(ring.begin(now)).toBe(true)
+  }
+})
+
 it('starting anew forgets all calls and their ends', () => {
   const ring = new StartRing(1000, 0)
   ring.begin(0)
@@ -133,5 +155,6 @@ it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])(
   'refuses a limit of %d ms, as the other windows do',
   (limit) => {
     expect(() => new StartRing(limit, 0)).toThrow(RangeError)
+    expect(() => new StartRing(limit, 0)).toThrow(`limitMs must be an integer >= 0, got ${limit}`)
   },
 )
