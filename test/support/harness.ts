@@ -15,22 +15,9 @@ import {
 } from 'leapguard'
 import { ManualClock } from 'leapguard/testing'
 import { expect, onTestFinished } from 'vitest'
+import { deferred } from './deferred.js'
 
-export interface Deferred<T> {
-  readonly promise: Promise<T>
-  resolve(value: T): void
-  reject(reason: unknown): void
-}
-
-export function deferred<T = void>(): Deferred<T> {
-  let resolve: (value: T) => void = () => {}
-  let reject: (reason: unknown) => void = () => {}
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
-}
+export { deferred }
 
 /** A clock the test can move. */
 export interface MovableClock extends Clock {

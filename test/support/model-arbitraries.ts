@@ -125,7 +125,7 @@ export type Move =
   | { readonly kind: 'wait for'; readonly what: Landmark; readonly plus: number }
   | { readonly kind: 'end again'; readonly pick: number; readonly outcome: 'success' | 'failure' | 'ignored' }
 
-const LANDMARKS = [
+export const LANDMARKS = [
   'bucket',
   'window',
   'cooldown',
@@ -177,7 +177,7 @@ export const anyMove: fc.Arbitrary<Move> = fc.oneof(
   },
 )
 
-const landmarkMs = (what: Landmark, rule: RuleDraft): number => {
+export const landmarkMs = (what: Landmark, rule: RuleDraft): number => {
   const interval = rule.statIntervalMs ?? 10_000
   const limit = rule.maxAllowedRtMs ?? 0
   if (what === 'bucket') return interval / (rule.bucketCount ?? 10)

@@ -110,6 +110,8 @@ export class BreakerModel {
   #running = new Set<ModelCall>()
   #bookedRunning = new Set<ModelCall>()
   #fedNothing = new Set<ModelCall>()
+  /** Did it judge late results at any time since it was last closed? */
+  #judgedLate: boolean
   /** First call that belongs to the present closed era. */
   #since: number
 
@@ -122,6 +124,7 @@ export class BreakerModel {
   ) {
     this.rule = new ModelRule(input)
     this.#since = lastSeq() + 1
+    this.#judgedLate = this.rule.atArrival
     const { statCallCount, statIntervalMs, bucketCount } = this.rule
     this.#window =
       statCallCount === undefined ? new NaiveWindow(statIntervalMs, bucketCount) : new NaiveLast(statCallCount)
@@ -229,7 +232,13 @@ export class BreakerModel {
     this.#inARow = 0
     this.#reopenings = 0
     this.#takeovers = 0
+    this.#judgedLate = this.rule.atArrival
     this.#forgetEra()
+  }
+
+  /** Only a closed breaker's counts decide anything; what an open one shows of late results is its own affair. */
+  get countsArePromised(): boolean {
+    return this.state === 'closed' || (!this.#judgedLate && this.rule.input.strategy !== 'consecutive-errors')
   }
 
   counts(now: number): { total: number; bad: number } {
@@ -260,6 +269,7 @@ export class BreakerModel {
     const { countRunning } = this.rule
     this.rule = new ModelRule(input)
     if (!countRunning) this.#running.clear()
+    this.#judgedLate ||= this.rule.atArrival
   }
 
   #judge(now: number): void {

@@ -308,19 +308,13 @@ export class Twin {
       rule.forced === this.forced &&
       rule.probesOut === model.probes.length &&
       rule.admittedShare === (this.forced === undefined ? model.share(this.#now) : 1) &&
-      (!this.#countsArePromised(model) || (rule.total === total && rule.bad === bad)) &&
+      (!model.countsArePromised || (rule.total === total && rule.bad === bad)) &&
       (this.forced !== undefined || rule.openedAt === openedAt) &&
       (!this.#waitIsPromised(model) || rule.retryAfterMs === waitMs)
     )
       return undefined
     const mine = { id, state, total, bad, openedAt, retryAfterMs: waitMs, probesOut: model.probes.length }
     return `rule: guard ${JSON.stringify(rule)}, model ${JSON.stringify(mine)}`
-  }
-
-  /** Only a closed breaker's counts decide anything; what an open one shows of late results is its own affair. */
-  #countsArePromised(model: BreakerModel): boolean {
-    if (model.state === 'closed') return true
-    return !model.rule.atArrival && model.rule.input.strategy !== 'consecutive-errors'
   }
 
   #waitIsPromised(model: BreakerModel): boolean {

@@ -16,6 +16,9 @@ import {
 } from 'leapguard'
 import { ManualClock } from 'leapguard/testing'
 import { expect } from 'vitest'
+import { deferred, flush } from './deferred.js'
+
+export { deferred, flush }
 
 export const ENTRANCES = ['entry', 'entrySync', 'enter', 'tryEnter'] as const
 /** Entrances whose call can stay in flight while others come and go. */
@@ -30,27 +33,6 @@ export const FAILURE = new Error('upstream failed')
 
 /** A rule of the one resource most cases have. */
 export type CaseRule = Omit<DegradeRuleInput, 'resource'> & { resource?: string }
-
-export interface Deferred<T> {
-  readonly promise: Promise<T>
-  resolve(value: T): void
-  reject(reason: unknown): void
-}
-
-export function deferred<T>(): Deferred<T> {
-  let resolve: (value: T) => void = () => {}
-  let reject: (reason: unknown) => void = () => {}
-  const promise = new Promise<T>((res, rej) => {
-    resolve = res
-    reject = rej
-  })
-  return { promise, resolve, reject }
-}
-
-/** Lets pending reactions run, within the same tick: no timer and no I/O gets a turn. */
-export async function flush(): Promise<void> {
-  for (let i = 0; i < 20; i++) await null
-}
 
 /** A call in flight. */
 export interface Held {
