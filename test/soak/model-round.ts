@@ -12,14 +12,21 @@ import type { Make, Round } from './soak.js'
 const anyRules = (random: Random): RuleDraft[] =>
   Array.from({ length: random.pick([1, 1, 2, 3]) }, (_, i) => anyRuleFor(random, `rule ${i}`))
 
-/** Other numbers, the same window. Where it holds few calls, what may be asked of them stays too. */
+/**
+ * Other numbers, the same window. Where it holds few calls, what may be asked of them stays too. Running calls, once they are not watched,
+ * are not watched again: a call booked before and still running would be booked twice.
+ */
 const redrawn = (random: Random, old: RuleDraft): RuleDraft => {
   const { statIntervalMs, bucketCount, statCallCount, maxAllowedRtMs, id, ...drawnNumbers } = drawn(
     anyRule(old.strategy),
     random,
   )
   const { threshold, minRequestAmount, comparison, ...harmless } = drawnNumbers
-  return { ...old, ...(old.statCallCount === undefined && statCallCount === undefined ? drawnNumbers : harmless) }
+  return {
+    ...old,
+    ...(old.statCallCount === undefined && statCallCount === undefined ? drawnNumbers : harmless),
+    ...(old.countRunning === false && { countRunning: false }),
+  }
 }
 
 /** Lets in so many at once. Made to fail, it throws instead of counting one more. */
