@@ -6,8 +6,14 @@ export type Yaml = typeof import('yaml')
 /** What Node.js says, whether it was asked by import or by require. */
 const NOT_FOUND = /^(ERR_)?MODULE_NOT_FOUND$/
 
+/** Rejects as Node.js does. A bundler lets a missing package be if it sees a catch beside the import; without one the bundle fails. */
+const importYaml = (): Promise<Yaml> =>
+  import('yaml').catch((error: unknown) => {
+    throw error
+  })
+
 /** Rejects with `ERR_PEER_MISSING` if the package is not installed, or not in version 2; with its own error if it cannot be loaded. */
-export async function loadYaml(load: () => Promise<Yaml> = () => import('yaml')): Promise<Yaml> {
+export async function loadYaml(load = importYaml): Promise<Yaml> {
   let yaml: Yaml
   try {
     yaml = await load()

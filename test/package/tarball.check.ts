@@ -22,6 +22,7 @@ it('holds these files and no others', () => {
     'dist/index.d.cts',
     'dist/index.d.ts',
     'dist/index.js',
+    'dist/schema.json',
     'dist/testing-HASH.d.cts',
     'dist/testing.cjs',
     'dist/testing.d.cts',

@@ -11,9 +11,9 @@ const { version } = JSON.parse(readFileSync(join(project, 'node_modules/leapguar
 function nestVersion(dependent: string, other: string): void {
   const core = join(nest(project, dependent), 'dist/core.cjs')
   const text = readFileSync(core, 'utf8')
-  const line = `VERSION = "${version}"`
+  const line = `= "${version}"`
   expect(text.split(line)).toHaveLength(2)
-  writeFileSync(core, text.replace(line, `VERSION = "${other}"`))
+  writeFileSync(core, text.replace(line, `= "${other}"`))
 }
 
 const recognised = {
