@@ -1,5 +1,5 @@
 export { Breaker, type BreakerSnapshot } from './breaker.js'
-export { type Change, type Compiled, compileDegrade, type Fate } from './compile.js'
+export { type Compiled, compileDegrade, type Dropped, type Fate, fatesOf, type RuleFate } from './compile.js'
 export {
   BlockCode,
   type CompiledController,
@@ -18,13 +18,18 @@ export { CustomController, type CustomVerb } from './custom.js'
 export {
   type DegradeRule,
   type DegradeRuleInput,
+  type DegradeRuleOptions,
   type DegradeStrategy,
   type NormalizedRule,
   normalizeDegradeRules,
+  type RuleMatch,
+  type RuleTarget,
   sameShape,
   type WindowShape,
 } from './degrade/rule.js'
+export { RuleLevels } from './levels.js'
 export { outranks, UNKNOWN_WAIT } from './order.js'
+export type { Program } from './pattern/index.js'
 export { readRingShape } from './ring-shape.js'
 export { checkSavedBreaker, type SavedBreaker } from './saved-breaker.js'
 export { isThenable, swallow } from './thenable.js'

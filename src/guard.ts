@@ -1,5 +1,5 @@
 // createGuard: the rules in force, configuration, the operator's switches. Each call goes on to entry.ts.
-import { CustomController, type DegradeRuleInput } from '../rules/index.js'
+import { CustomController, type DegradeRuleInput, type DegradeRuleOptions, type RuleMatch } from '../rules/index.js'
 import { enter, entry, entrySync, leave, tryEnter } from './entry.js'
 import { invalidArgument } from './errors.js'
 import { RuleManager } from './manager.js'
@@ -162,7 +162,7 @@ export class Guard {
   /** Replaces the rule families named in `rules` for one resource; rules may leave `resource` out. @throws RuleError as {@link loadRules}. */
   setRulesFor(
     resource: string,
-    rules: { degrade?: readonly (Omit<DegradeRuleInput, 'resource'> & { resource?: string })[] },
+    rules: { degrade?: readonly (DegradeRuleOptions & { resource?: string | undefined; match?: RuleMatch })[] },
   ): ReloadReport {
     this.assertUsable('setRulesFor')
     checkName(resource)

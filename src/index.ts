@@ -4,10 +4,13 @@ export {
   type Controller,
   type DegradeRule,
   type DegradeRuleInput,
+  type DegradeRuleOptions,
   type DegradeStrategy,
   type Fault,
   Outcome,
   type Permit,
+  type RuleMatch,
+  type RuleTarget,
   type SavedBreaker,
 } from '../rules/index.js'
 export {

@@ -6,6 +6,7 @@ import {
   type DegradeRule,
   type Host,
   isThenable,
+  type Program,
   type State,
   type StateChangeReason,
   swallow,
@@ -17,6 +18,7 @@ import { Statistics } from './statistics.js'
 import type { ResourceConfig } from './types.js'
 
 const NO_CONTROLLERS: readonly CompiledController[] = []
+const NO_HITS: readonly Program[] = []
 const NO_RULES: readonly Compiled[] = []
 const NO_CUSTOMS: readonly CustomController[] = []
 
@@ -47,6 +49,8 @@ export class Resource implements Host {
   /** The rolling window, where one is asked for. */
   statistics: Statistics | null = null
 
+  /** The patterns of rules in force that match the name. */
+  hits = NO_HITS
   degrade = NO_RULES
   customs = NO_CUSTOMS
   config: ResourceConfig | undefined = undefined

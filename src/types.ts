@@ -1,9 +1,9 @@
 // The public vocabulary of the face: options, results and event payloads. No code.
-
 import type {
   Controller,
   DegradeRule,
   DegradeRuleInput,
+  RuleMatch,
   SavedBreaker,
   StateChangeReason,
   StateName,
@@ -162,23 +162,26 @@ export interface LoadedRules {
   degrade: readonly DegradeRule[]
 }
 
-/** What a load did, rule by rule. Each entry is `{ resource, rule }` with the rule's id. */
+/** What a load did, rule by rule as it was loaded, whether or not a name that the rule is for is known. */
 export interface ReloadReport {
   readonly at: number
   readonly added: readonly RuleRef[]
   readonly removed: readonly RuleRef[]
   /** Unchanged rules: everything kept. */
   readonly kept: readonly RuleRef[]
-  /** Changed numbers: state and statistics kept. */
+  /** Changed numbers, or another pattern under the same `id`: state and statistics kept. */
   readonly updated: readonly RuleRef[]
   /** Started anew: another strategy or window shape, or any change under `onRuleChange: 'restart'`. */
   readonly restarted: readonly RuleRef[]
-  /** Breakers that were open or half-open and whose state was dropped by this load. */
-  readonly dropped: readonly (RuleRef & { readonly state: StateName })[]
+  /** Breakers that were open or half-open and whose state was dropped by this load, each with the name it was for. */
+  readonly dropped: readonly (RuleRef & { readonly resource: string; readonly state: StateName })[]
 }
 
+/** A rule by whom it is for and its id. */
 export interface RuleRef {
-  readonly resource: string
+  /** The name or pattern the rule is for; absent for a default rule. */
+  readonly resource?: string
+  readonly match: RuleMatch
   readonly rule: string
 }
 

@@ -1,8 +1,8 @@
 // A dependency behind one rule, in virtual time, and what is to be counted about it.
-import { createGuard, type DegradeRuleInput, type Guard } from 'leapguard'
+import { createGuard, type DegradeRuleOptions, type Guard } from 'leapguard'
 import { ManualClock } from 'leapguard/testing'
 
-export type Rule = Omit<DegradeRuleInput, 'resource'>
+export type Rule = DegradeRuleOptions
 
 export class Service {
   readonly clock: ManualClock

@@ -1,5 +1,6 @@
 // Degrade rules: fields, defaults and bounds. What a breaker does with them is in ../breaker.ts.
 import { startBucketMs } from '../../windows/index.js'
+import { compilePattern, type Program } from '../pattern/index.js'
 import { readRingShape } from '../ring-shape.js'
 import { Checker, type Fault, isPlainObject, MAX_MS, show } from '../validate.js'
 
@@ -11,11 +12,26 @@ export const STRATEGIES: readonly DegradeStrategy[] = [
   'consecutive-errors',
 ]
 
-/** A degrade rule as a user writes it: plain JSON. */
-export interface DegradeRuleInput {
-  /** Name of the guarded resource, any non-empty string. */
-  resource: string
-  /** Unique per resource. Default: strategy and position, e.g. `error-ratio#1`. */
+/** How a rule says which names it is for. */
+export type RuleMatch = 'exact' | 'glob' | 'regex' | 'default'
+export const MATCHES: readonly RuleMatch[] = ['exact', 'glob', 'regex', 'default']
+
+/** Which names a rule is for. Rules of an exact name replace those of patterns for it, and these the default ones. State is kept per name. */
+export type RuleTarget =
+  | {
+      /** Name of the guarded resource, any non-empty string; or a pattern of names, at most 1,000 characters; forbidden for `'default'`. */
+      resource: string
+      /**
+       * `'exact'` (default): the name itself. `'glob'`, `'regex'`: every name that the pattern matches. `'default'`: every name that has no
+       * exact rules and that no pattern matches.
+       */
+      match?: RuleMatch
+    }
+  | { resource?: undefined; match: 'default' }
+
+/** What a degrade rule asks for, whichever names it is for: plain JSON. */
+export interface DegradeRuleOptions {
+  /** Unique per resource, for pattern and default rules among all of them. Default: strategy and position, e.g. `error-ratio#1`. */
   id?: string
   strategy: DegradeStrategy
   /**
@@ -75,15 +91,23 @@ export interface DegradeRuleInput {
   dryRun?: boolean
 }
 
+/** A degrade rule as a user writes it: plain JSON. */
+export type DegradeRuleInput = DegradeRuleOptions & RuleTarget
+
 /** How a rule counts: two rules that agree in this can share a window. */
 export type WindowShape = Pick<
   DegradeRule,
   'strategy' | 'statIntervalMs' | 'bucketCount' | 'statCallCount' | 'maxAllowedRtMs'
 >
 
+type TargetInForce =
+  | { readonly resource: string; readonly match: 'exact' | 'glob' | 'regex' }
+  | { readonly resource?: undefined; readonly match: 'default' }
+
 /** A degrade rule in force: every option explicit, frozen. Options that another one forbids are absent, and so is `statCallCount` where a span of time is judged. */
-export interface DegradeRule extends DegradeRuleInput {
-  readonly resource: string
+export type DegradeRule = OptionsInForce & TargetInForce
+
+interface OptionsInForce extends DegradeRuleOptions {
   readonly id: string
   readonly strategy: DegradeStrategy
   readonly threshold: number
@@ -112,10 +136,13 @@ export interface DegradeRule extends DegradeRuleInput {
 export interface NormalizedRule {
   readonly rule: DegradeRule
   readonly named: boolean
+  /** Which names it is for, if it names a pattern. */
+  readonly pattern: Program | undefined
 }
 
-const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRuleInput>([
+const FIELDS: ReadonlySet<string> = new Set<keyof DegradeRule>([
   'resource',
+  'match',
   'id',
   'strategy',
   'threshold',
@@ -172,16 +199,18 @@ export function normalizeDegradeRules(
   })
   const taken = new IdBook()
   drafts.forEach((draft, i) => {
-    if (draft?.rule.id !== undefined && !taken.claim(draft.rule.resource, draft.rule.id)) {
-      draft.checker.fault('id', `unique per resource; rule ${i} repeats it`)
+    if (draft?.rule.id !== undefined && !taken.claim(draft.rule, draft.rule.id)) {
+      const among = draft.rule.match === 'exact' ? 'per resource' : 'among all pattern and default rules'
+      draft.checker.fault('id', `unique ${among}; rule ${i} repeats it`)
     }
   })
   for (const draft of drafts) {
     if (draft === undefined) continue
-    const { resource: name, strategy, id } = draft.rule
+    const { strategy, id } = draft.rule
     rules.push({
-      rule: Object.freeze({ ...draft.rule, id: id ?? taken.invent(name, strategy) }),
+      rule: Object.freeze({ ...draft.rule, id: id ?? taken.invent(draft.rule, strategy) }),
       named: id !== undefined && !isInvented(id, strategy),
+      pattern: draft.pattern,
     })
   }
   return rules
@@ -192,33 +221,64 @@ function isInvented(id: string, strategy: string): boolean {
   return id.startsWith(`${strategy}#`) && /^[1-9]\d*$/.test(id.slice(strategy.length + 1))
 }
 
-/** Ids in use per resource; invents `strategy#1`, `strategy#2`, ... in order of the list, around those that users chose. */
+/**
+ * Ids in use; invents `strategy#1`, `strategy#2`, ... in order of the list, around those that users chose. Exact rules meet only those of the
+ * same resource; pattern and default rules may meet any of their kind on some name.
+ */
 class IdBook {
-  readonly #ids = new Map<string, Set<string>>()
+  readonly #ids = new Map<string | undefined, Set<string>>()
 
-  claim(resource: string, id: string): boolean {
-    const ids = this.#of(resource)
+  claim(target: RuleTarget, id: string): boolean {
+    const ids = this.#of(target)
     if (ids.has(id)) return false
     ids.add(id)
     return true
   }
 
-  invent(resource: string, strategy: string): string {
+  invent(target: RuleTarget, strategy: string): string {
     let n = 1
-    while (!this.claim(resource, `${strategy}#${n}`)) n++
+    while (!this.claim(target, `${strategy}#${n}`)) n++
     return `${strategy}#${n}`
   }
 
-  #of(resource: string): Set<string> {
-    const ids = this.#ids.get(resource) ?? new Set<string>()
-    this.#ids.set(resource, ids)
+  #of({ resource, match }: RuleTarget): Set<string> {
+    const scope = match === 'exact' ? resource : undefined
+    const ids = this.#ids.get(scope) ?? new Set<string>()
+    this.#ids.set(scope, ids)
     return ids
   }
 }
 
 interface Draft {
-  rule: Omit<DegradeRule, 'id'> & { id: string | undefined }
+  rule: Omit<OptionsInForce, 'id'> & TargetInForce & { id: string | undefined }
+  pattern: Program | undefined
   checker: Checker
+}
+
+/** Reads `match` and `resource`. */
+function readTarget(
+  checker: Checker,
+  only: string | undefined,
+): { target: TargetInForce; pattern: Program | undefined } {
+  const match = checker.oneOf('match', MATCHES, 'exact') ?? 'exact'
+  if (only !== undefined && match !== 'exact') {
+    checker.fault('match', `'exact' or absent: these are rules of ${show(only)} alone`)
+    return { target: { resource: only, match: 'exact' }, pattern: undefined }
+  }
+  if (match === 'default') {
+    checker.forbidden('resource', 'a default rule is for every name that has no other')
+    return { target: { match }, pattern: undefined }
+  }
+  // Whoever misspells 'default' should not be asked for a name.
+  const required = !checker.isFaulty('match')
+  const resource = only !== undefined && !checker.has('resource') ? only : (checker.name('resource', required) ?? '')
+  if (only !== undefined && resource !== '' && resource !== only) checker.fault('resource', `${show(only)} or absent`)
+  const target = { resource, match }
+  if (match === 'exact' || resource === '') return { target, pattern: undefined }
+  const pattern = compilePattern(match, resource)
+  if (typeof pattern !== 'string') return { target, pattern }
+  checker.fault('resource', `a ${match === 'glob' ? 'glob' : 'regular expression'}: ${pattern}`)
+  return { target, pattern: undefined }
 }
 
 function normalize(item: Record<string, unknown>, path: string, faults: Fault[], only: string | undefined): Draft {
@@ -230,8 +290,7 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
     typeof named === 'string' && named !== '' ? `resource ${show(named)}` : '',
   )
   checker.knownFields(FIELDS)
-  const resource = only !== undefined && !checker.has('resource') ? only : (checker.name('resource', true) ?? '')
-  if (only !== undefined && resource !== '' && resource !== only) checker.fault('resource', `${show(only)} or absent`)
+  const { target, pattern } = readTarget(checker, only)
   const id = checker.name('id', false)
   const strategy = checker.oneOf('strategy', STRATEGIES, undefined)
   const comparison = checker.oneOf('comparison', ['at-or-above', 'above'], 'at-or-above') ?? 'at-or-above'
@@ -258,7 +317,7 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
   const floor = slow && maxAllowedRtMs >= 0 ? maxAllowedRtMs + startBucketMs(maxAllowedRtMs) : 0
   const probeTimeoutMs = readTime(checker, 'probeTimeoutMs', Math.min(MAX_MS, Math.max(cooldownMs, floor)))
   const rule = {
-    resource,
+    ...target,
     id,
     strategy: strategy ?? 'error-ratio',
     threshold,
@@ -280,7 +339,7 @@ function normalize(item: Record<string, unknown>, path: string, faults: Fault[],
     lateResults: checker.oneOf('lateResults', ['ignore', 'at-arrival'], 'ignore') ?? 'ignore',
     dryRun: checker.boolean('dryRun', false),
   } as const
-  return { rule, checker }
+  return { rule, pattern, checker }
 }
 
 function readThreshold(
@@ -363,10 +422,17 @@ export function sameShape(a: WindowShape, b: WindowShape): boolean {
   )
 }
 
-/** Are two rules equal in every option but `id`? */
-export function sameRule(a: DegradeRule, b: DegradeRule): boolean {
+const IDENTITY: ReadonlySet<string> = new Set(['id', 'resource', 'match'] satisfies (keyof DegradeRule)[])
+
+/** Are two rules equal in all that a breaker does: in every option but `id` and the names they are for? */
+export function sameOptions(a: DegradeRule, b: DegradeRule): boolean {
   for (const field of FIELDS) {
-    if (field !== 'id' && a[field as keyof DegradeRule] !== b[field as keyof DegradeRule]) return false
+    if (!IDENTITY.has(field) && a[field as keyof DegradeRule] !== b[field as keyof DegradeRule]) return false
   }
   return true
+}
+
+/** Are two rules for the same names in the same words? */
+export function sameTarget(a: DegradeRule, b: DegradeRule): boolean {
+  return a.match === b.match && a.resource === b.resource
 }

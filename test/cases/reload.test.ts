@@ -1,5 +1,5 @@
 // Loading rules again: what stays, what starts anew, and that dropped state is announced.
-import type { DegradeRuleInput, ReloadReport } from 'leapguard'
+import type { DegradeRuleInput, DegradeRuleOptions, ReloadReport } from 'leapguard'
 import { describe, expect, it } from 'vitest'
 import { ENTRANCES, HOLDING, Scenario } from '../support/scenario.js'
 
@@ -187,7 +187,7 @@ const slow: DegradeRuleInput = {
   minRequestAmount: 5,
   cooldownMs: 60_000,
 }
-const SHAPES: readonly (readonly [string, DegradeRuleInput, Partial<DegradeRuleInput>])[] = [
+const SHAPES: readonly (readonly [string, DegradeRuleInput, Partial<DegradeRuleOptions>])[] = [
   ['window length', counting, { statIntervalMs: 20_000 }],
   ['bucket count', counting, { bucketCount: 5 }],
   ['slow limit', slow, { maxAllowedRtMs: 600 }],

@@ -1,6 +1,6 @@
-import { createGuard, type DegradeRule, type DegradeRuleInput } from 'leapguard'
+import { createGuard, type DegradeRule, type DegradeRuleOptions } from 'leapguard'
 
-export type RuleInput = Omit<DegradeRuleInput, 'resource'>
+export type RuleInput = DegradeRuleOptions
 
 /** Rules of 'user-service' with every option explicit. */
 export function rulesOf(...inputs: readonly RuleInput[]): readonly DegradeRule[] {

@@ -128,11 +128,13 @@ describe('the table of options', () => {
   })
 
   it('lists the words that the library takes, and no other', () => {
-    for (const name of ['strategy', 'comparison', 'afterHalfOpen', 'countRunning', 'lateResults', 'dryRun']) {
+    for (const name of ['match', 'strategy', 'comparison', 'afterHalfOpen', 'countRunning', 'lateResults', 'dryRun']) {
       const row = table.find(({ option }) => option === `\`${name}\``)
       const words = codeSpans(row?.bounds as string).map((code) => evaluate(code, {}))
       const fields = (word: unknown) =>
-        name === 'strategy' ? (GIVEN.find(({ strategy }) => strategy === word) ?? {}) : { ...GIVEN[0], [name]: word }
+        name === 'strategy'
+          ? (GIVEN.find(({ strategy }) => strategy === word) ?? {})
+          : { ...GIVEN[0], [name]: word, ...(word === 'default' ? { resource: undefined } : {}) }
       for (const word of words) expect(faultsOf(fields(word)), `${name}: ${word}`).toEqual([])
       expect(faultsOf({ ...GIVEN[0], [name]: 'other' })).toContain(name)
     }

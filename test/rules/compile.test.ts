@@ -1,6 +1,6 @@
 // Which breaker survives a reload: matching by id, by equality, in order, and what starts anew.
 import { describe, expect, it } from 'vitest'
-import { type Compiled, compileDegrade, type Fate, State } from '../../rules/index.js'
+import { type Compiled, compileDegrade, type Fate, fatesOf, State } from '../../rules/index.js'
 import { checked, FakeHost, type Fields } from './support.js'
 
 const ratio = { strategy: 'error-ratio', threshold: 0.5 } as const
@@ -17,13 +17,14 @@ interface Outcome {
 function reload(before: readonly Fields[], after: readonly Fields[], restart = false): Outcome {
   const host = new FakeHost()
   const old = compileDegrade(checked(...before), [], host, 0, false).compiled
-  const { compiled, changes } = compileDegrade(checked(...after), old, host, 0, restart)
+  const fates = fatesOf(checked(...after), old, restart)
+  const { compiled } = compileDegrade(checked(...after), old, host, 0, restart)
   return {
     from: compiled.map(({ breaker }) => {
       const index = old.findIndex((other) => other.breaker === breaker)
       return index < 0 ? undefined : index
     }),
-    fates: changes.map(({ fate, rule }) => [rule.id, fate]),
+    fates: fates.map(({ fate, rule }) => [rule.id, fate]),
     compiled,
   }
 }
@@ -193,11 +194,68 @@ it('dropped states are told, of restarted and of removed rules', () => {
     breaker.settle({ now: 0 }, permit, 1)
   }
   const after = checked({ ...count, id: 'a', threshold: 1, statIntervalMs: 500 })
-  const { changes } = compileDegrade(after, old, host, 7, false)
-  expect(changes.map(({ fate, rule, dropped }) => [rule.id, fate, dropped])).toEqual([
-    ['a', 'restarted', State.OPEN],
-    ['b', 'removed', State.OPEN],
-    ['c', 'removed', State.CLOSED],
+  expect(fatesOf(after, old, false).map(({ fate, rule }) => [rule.id, fate])).toEqual([
+    ['a', 'restarted'],
+    ['b', 'removed'],
+    ['c', 'removed'],
+  ])
+  const { dropped } = compileDegrade(after, old, host, 7, false)
+  expect(dropped.map(({ rule, state }) => [rule.id, state])).toEqual([
+    ['a', State.OPEN],
+    ['b', State.OPEN],
+    ['c', State.CLOSED],
   ])
   expect(host.changes.slice(2)).toEqual(['7 open > closed: reload', '7 open > closed: reload'])
+})
+
+describe('rules for many names', () => {
+  const a = { ...ratio, resource: 'a*', match: 'glob' } as const
+  const b = { ...ratio, resource: '*b', match: 'glob' } as const
+  const rest = { ...ratio, match: 'default' } as const
+
+  it.each<[string, Fields[], Fields[], (number | undefined)[], Fate[]]>([
+    ['of one pattern go on with its own breaker, though another is equal', [a, b], [b], [1], ['kept', 'removed']],
+    ['of one pattern do so with another number too', [a, b], [{ ...b, threshold: 0.9 }], [1], ['updated', 'removed']],
+    ['change places', [a, b, rest], [rest, b, a], [2, 1, 0], ['kept', 'kept', 'kept']],
+    ['give their breaker to an equal rule elsewhere', [rest], [ratio], [0], ['added', 'removed']],
+    ['give it to a changed rule elsewhere', [a], [{ ...rest, threshold: 0.9 }], [0], ['added', 'removed']],
+    ['give it to none of another window', [a], [{ ...b, statIntervalMs: 500 }], [undefined], ['added', 'removed']],
+    [
+      'give it to an equal one first',
+      [rest],
+      [{ ...ratio, threshold: 0.9 }, ratio],
+      [undefined, 0],
+      ['added', 'added', 'removed'],
+    ],
+    ['of the same id are one rule, whatever the pattern', [{ ...a, id: 'x' }], [{ ...b, id: 'x' }], [0], ['updated']],
+    [
+      'of the same id with another window are not',
+      [{ ...a, id: 'x' }],
+      [{ ...b, id: 'x', bucketCount: 5 }],
+      [undefined],
+      ['restarted'],
+    ],
+    [
+      'of other ids have nothing in common',
+      [{ ...a, id: 'x' }],
+      [{ ...a, id: 'y' }],
+      [undefined],
+      ['added', 'removed'],
+    ],
+  ])('%s', (_what, before, after, from, fates) => {
+    const seen = reload(before, after)
+    expect([seen.from, seen.fates.map(([, fate]) => fate)]).toEqual([from, fates])
+  })
+
+  it('that only change the names they are for start nothing anew, though changed rules should', () => {
+    const named = reload([{ ...a, id: 'x' }], [{ ...b, id: 'x' }], true)
+    expect([named.from, named.fates]).toEqual([[0], [['x', 'updated']]])
+    expect(reload([rest], [ratio], true).from).toEqual([0])
+    expect(reload([rest], [{ ...ratio, threshold: 0.9 }], true).from).toEqual([undefined])
+  })
+
+  it('hand on a breaker that answers to its new rule', () => {
+    const { compiled } = reload([rest], [ratio])
+    expect(compiled[0]?.breaker.rule).toMatchObject({ resource: 'r', match: 'exact' })
+  })
 })

@@ -3,7 +3,7 @@ import {
   Breaker,
   type BreakerSnapshot,
   type DegradeRule,
-  type DegradeRuleInput,
+  type DegradeRuleOptions,
   type Fault,
   type Host,
   type Moment,
@@ -11,11 +11,12 @@ import {
   normalizeDegradeRules,
   Outcome,
   type Permit,
+  type RuleTarget,
   STATE_NAMES,
   type StateName,
 } from '../../rules/index.js'
 
-export type Fields = Omit<DegradeRuleInput, 'resource'> & { resource?: string }
+export type Fields = DegradeRuleOptions & Partial<RuleTarget>
 
 /** A list as it may come from a file: whatever it holds, the types did not check it. */
 export function check(list: unknown, only?: string): { rules: NormalizedRule[]; faults: Fault[] } {
@@ -24,9 +25,11 @@ export function check(list: unknown, only?: string): { rules: NormalizedRule[]; 
   return { rules, faults }
 }
 
-/** Rules of the resource `r`, checked, which must be free of faults. */
+/** Rules of the resource `r`, if they do not say otherwise, checked, which must be free of faults. */
 export function checked(...list: Fields[]): NormalizedRule[] {
-  const { rules, faults } = check(list.map((fields) => ({ resource: 'r', ...fields })))
+  const { rules, faults } = check(
+    list.map((fields) => (fields.match === 'default' ? fields : { resource: 'r', ...fields })),
+  )
   if (faults.length > 0) throw new Error(faults.map((fault) => fault.message).join('\n'))
   return rules
 }

@@ -102,8 +102,8 @@ describe('loading', () => {
     expect(guard.rules().degrade.map(({ resource }) => resource)).toEqual(['a', 'b'])
     const { kept, removed } = guard.loadDegradeRules([{ ...count, resource: 'b' }])
     expect([kept, removed]).toEqual([
-      [{ resource: 'b', rule: 'error-count#1' }],
-      [{ resource: 'a', rule: 'error-count#1' }],
+      [{ resource: 'b', match: 'exact', rule: 'error-count#1' }],
+      [{ resource: 'a', match: 'exact', rule: 'error-count#1' }],
     ])
     expect(guard.stats('a').rules).toEqual([])
   })
@@ -122,8 +122,8 @@ describe('loading', () => {
         ],
       }),
     ).toMatchObject({
-      added: [{ resource: 'a', rule: 'error-count#1' }],
-      kept: [{ resource: 'a', rule: 'x' }],
+      added: [{ resource: 'a', match: 'exact', rule: 'error-count#1' }],
+      kept: [{ resource: 'a', match: 'exact', rule: 'x' }],
     })
     expect(guard.rules().degrade.map(({ resource, id }) => `${resource}: ${id}`)).toEqual([
       'a: x',
@@ -406,7 +406,7 @@ describe('forcing', () => {
     fail(guard, 'open')
     guard.forceClosed('open')
     expect(guard.setRulesFor('open', { degrade: [] }).dropped).toEqual([
-      { resource: 'open', rule: 'error-count#1', state: 'open' },
+      { resource: 'open', match: 'exact', rule: 'error-count#1', state: 'open' },
     ])
   })
 

@@ -5,7 +5,7 @@ import {
   type BlockedEvent,
   type Clock,
   createGuard,
-  type DegradeRuleInput,
+  type DegradeRuleOptions,
   type Guard,
   type GuardOptions,
   isBlocked,
@@ -51,7 +51,7 @@ export class BareClock implements MovableClock {
 /** Errors of this class are ignored by every stage. */
 export class Ignorable extends Error {}
 
-export type RuleFields = Omit<DegradeRuleInput, 'resource'>
+export type RuleFields = DegradeRuleOptions
 export type Ending = 'success' | 'failure' | 'ignored'
 
 /** What a refused caller learns. */

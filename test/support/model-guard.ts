@@ -10,10 +10,10 @@ import {
   type StateChangeEvent,
 } from 'leapguard'
 import { ManualClock } from 'leapguard/testing'
-import type { DegradeRuleInput } from '../../rules/degrade/rule.js'
+import type { DegradeRuleOptions } from '../../rules/degrade/rule.js'
 import { BreakerModel, CHANCE, type ModelCall, type ModelOutcome, type ModelState } from './model-breaker.js'
 
-export type RuleDraft = Omit<DegradeRuleInput, 'resource'>
+export type RuleDraft = DegradeRuleOptions
 
 export const RESOURCE = 'r'
 

@@ -5,13 +5,14 @@ import {
   type BlockedError,
   type BlockedEvent,
   createGuard,
-  type DegradeRuleInput,
+  type DegradeRuleOptions,
   type Guard,
   type GuardOptions,
   isBlocked,
   type ReloadEvent,
   type ResourceTotals,
   type RuleStats,
+  type RuleTarget,
   type StateChangeEvent,
 } from 'leapguard'
 import { ManualClock } from 'leapguard/testing'
@@ -32,7 +33,7 @@ export type Verdict = Ending | 'refused'
 export const FAILURE = new Error('upstream failed')
 
 /** A rule of the one resource most cases have. */
-export type CaseRule = Omit<DegradeRuleInput, 'resource'> & { resource?: string }
+export type CaseRule = DegradeRuleOptions & Partial<RuleTarget>
 
 /** A call in flight. */
 export interface Held {

@@ -45,6 +45,15 @@ const BOUNDS: readonly (readonly [string, object, string, readonly unknown[], re
   ['a dry run', ratio, 'dryRun', [true, false], [1, 'yes', null]],
   ['an id', ratio, 'id', ['x', ' ', 'a'.repeat(1e5), '__proto__'], ['', 5, null]],
   ['a resource', ratio, 'resource', ['x', ' ', '__proto__', 'constructor', 'a'.repeat(1e5)], ['', 5, null, undefined]],
+  ['a way to match', ratio, 'match', ['exact', 'glob', 'regex'], ['Glob', 'all', '*', '', null, 1]],
+  [
+    'a glob',
+    { ...ratio, match: 'glob' },
+    'resource',
+    ['r', '*', 'a{b,c}', '*'.repeat(1000)],
+    ['', '[', '{a}', 5, null],
+  ],
+  ['a regular expression', { ...ratio, match: 'regex' }, 'resource', ['r', '^a|b$', 'a{1000}'], ['', '(', '(?=a)', 7]],
   ['a strategy', ratio, 'strategy', ['error-ratio'], ['errorRatio', '', null, undefined, 2]],
 ]
 const NUMBERS = new Set(BOUNDS.filter(([, , , taken]) => typeof taken[0] === 'number').map(([, , field]) => field))
@@ -97,7 +106,7 @@ it.each(HOSTILE)('%s is no number, in any field that wants one', (_what, value) 
 })
 
 it.each(HOSTILE.filter(([what]) => what !== 'numeric text'))('%s is no name and no choice', (_what, value) => {
-  for (const field of ['resource', 'id', 'strategy', 'comparison', 'lateResults']) {
+  for (const field of ['resource', 'match', 'id', 'strategy', 'comparison', 'lateResults']) {
     const { faults } = check([{ ...ratio, [field]: value }])
     expect(faults.map((fault) => [fault.path, fault.value])).toContainEqual([`degrade[0].${field}`, value])
   }
@@ -275,9 +284,95 @@ describe('a name given from outside', () => {
   })
 })
 
+describe('rules for many names', () => {
+  const glob = { ...ratio, resource: 'a*', match: 'glob' }
+  const regex = { ...ratio, resource: '^a', match: 'regex' }
+  const rest = { ...ratio, resource: undefined, match: 'default' }
+
+  it('say whom they are for, and bring their pattern', () => {
+    const { rules, faults } = check([glob, regex, rest, ratio])
+    expect(faults).toEqual([])
+    expect(rules.map(({ rule: { resource, match }, pattern }) => [resource, match, pattern?.test('ab')])).toEqual([
+      ['a*', 'glob', true],
+      ['^a', 'regex', true],
+      [undefined, 'default', undefined],
+      ['r', 'exact', undefined],
+    ])
+    expect(rules[2]?.rule).not.toHaveProperty('resource')
+  })
+
+  it.each([
+    ['glob', 'a[', "a glob: a '[' is not closed (at character 2)"],
+    ['regex', 'a(?<!b)', 'a regular expression: lookahead and lookbehind are not supported (at character 2)'],
+    [
+      'regex',
+      '(a{1000}){1000}',
+      'a regular expression: the pattern is too large: written out it comes to more than 2000 instructions (at character 1)',
+    ],
+  ])('%s %s is refused with the reason', (match, resource, bound) => {
+    const { faults } = check([{ ...ratio, match, resource }])
+    expect(faults).toMatchObject([{ path: 'degrade[0].resource', value: resource, bound }])
+    expect(faults[0]?.message).toBe(
+      `degrade[0].resource (resource ${JSON.stringify(resource)}): must be ${bound}, got ${JSON.stringify(resource)}`,
+    )
+  })
+
+  it('with a default rule that names a resource, the fault says why there is none', () => {
+    expect(check([{ ...rest, resource: 'r' }]).faults).toMatchObject([
+      { path: 'degrade[0].resource', bound: 'absent: a default rule is for every name that has no other' },
+    ])
+  })
+
+  it('whoever misspells the match is not asked for a name too', () => {
+    expect(check([{ ...rest, match: 'defualt' }]).faults).toMatchObject([
+      { path: 'degrade[0].match', value: 'defualt', bound: "one of 'exact', 'glob', 'regex', 'default'" },
+    ])
+  })
+
+  it('are no rules of one resource', () => {
+    for (const rule of [glob, regex, rest]) {
+      expect(check([{ ...rule, resource: undefined }], 'mine').faults).toMatchObject([
+        { path: 'degrade[0].match', value: rule.match, bound: '\'exact\' or absent: these are rules of "mine" alone' },
+      ])
+    }
+    expect(check([{ ...ratio, resource: undefined, match: 'exact' }], 'mine').faults).toEqual([])
+  })
+
+  it('share one set of ids, and exact rules have theirs', () => {
+    const { rules, faults } = check([
+      { ...glob, id: 'x' },
+      { ...ratio, id: 'x' },
+      regex,
+      rest,
+      { ...glob, id: 'error-ratio#1' },
+      ratio,
+    ])
+    expect(faults).toEqual([])
+    expect(rules.map(({ rule }) => rule.id)).toEqual([
+      'x',
+      'x',
+      'error-ratio#2',
+      'error-ratio#3',
+      'error-ratio#1',
+      'error-ratio#1',
+    ])
+    const twice = check([
+      { ...glob, id: 'x' },
+      { ...ratio, id: 'x' },
+      { ...rest, id: 'x' },
+      { ...regex, id: 'x' },
+    ])
+    expect(twice.faults.map(({ path, bound }) => [path, bound])).toEqual([
+      ['degrade[2].id', 'unique among all pattern and default rules; rule 2 repeats it'],
+      ['degrade[3].id', 'unique among all pattern and default rules; rule 3 repeats it'],
+    ])
+  })
+})
+
 describe('defaults', () => {
   const common = {
     resource: 'r',
+    match: 'exact',
     comparison: 'at-or-above',
     statIntervalMs: 10_000,
     bucketCount: 10,
@@ -303,7 +398,7 @@ describe('defaults', () => {
     [row, { ...common, ...row, id: 'consecutive-errors#1' }],
   ])('are filled in, and forbidden fields stay absent: $strategy', (input, expected) => {
     const { rules } = check([input])
-    expect(rules).toStrictEqual([{ rule: expected, named: false }])
+    expect(rules).toStrictEqual([{ rule: expected, named: false, pattern: undefined }])
     expect(Object.isFrozen(rules[0]?.rule)).toBe(true)
   })
 
@@ -411,6 +506,8 @@ it('rules that were checked pass again unchanged, and forget the object they cam
     count,
     row,
     { ...ratio, statCallCount: 9 },
+    { ...ratio, resource: '{a,b}?', match: 'glob' },
+    { ...ratio, resource: undefined, match: 'default' },
     { ...slow, id: 'mine', probeTimeoutMs: null, maxAllowedRtMs: MAX },
   ]
   const first = check(inputs).rules.map(({ rule }) => rule)
@@ -418,7 +515,7 @@ it('rules that were checked pass again unchanged, and forget the object they cam
   const { rules, faults } = check(JSON.parse(JSON.stringify(first)))
   expect(faults).toEqual([])
   expect(rules.map(({ rule }) => rule)).toStrictEqual(first)
-  expect(first.map((rule) => rule.threshold)).toEqual([0.5, 0.5, 3, 3, 0.5, 0.5])
+  expect(first.map((rule) => rule.threshold)).toEqual([0.5, 0.5, 3, 3, 0.5, 0.5, 0.5, 0.5])
 })
 
 it('a getter that throws is the caller’s own error', () => {
