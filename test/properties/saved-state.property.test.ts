@@ -120,26 +120,27 @@ it('no open breaker lets anybody through before its end, whatever the clock of t
   fc.assert(
     fc.property(anyNamedRule, anyTime, fc.integer({ min: 0, max: 5000 }), (rule, skew, pause) => {
       const { isNamed: _, ...hair } = rule
+      const name = rule.resource as string
       const clock = new ManualClock(3_000_000)
       const first = make(clock)
       first.loadDegradeRules([{ ...hair, dryRun: false }])
-      for (let i = 0; i < 200 && first.stats(rule.resource).rules[0]?.state === 'closed'; i++) {
-        take(first, clock, { do: 'call', name: rule.resource, ms: 60, bad: true })
+      for (let i = 0; i < 200 && first.stats(name).rules[0]?.state === 'closed'; i++) {
+        take(first, clock, { do: 'call', name, ms: 60, bad: true })
       }
-      fc.pre(first.stats(rule.resource).rules[0]?.state === 'open')
-      const left = first.stats(rule.resource).rules[0]?.retryAfterMs as number
+      fc.pre(first.stats(name).rules[0]?.state === 'open')
+      const left = first.stats(name).rules[0]?.retryAfterMs as number
       const state = JSON.parse(JSON.stringify(first.save()))
 
       const laterClock = new ManualClock(clock.now() + pause + skew)
       const second = make(laterClock, state)
       second.loadDegradeRules([{ ...hair, dryRun: false }])
-      const wait = second.stats(rule.resource).rules[0]?.retryAfterMs as number
+      const wait = second.stats(name).rules[0]?.retryAfterMs as number
       expect(wait).toBeGreaterThanOrEqual(Math.max(0, left - pause - Math.max(0, skew)))
       if (wait === 0) return
       laterClock.advance(wait - 1)
-      expect(second.tryEnter(rule.resource)).toBe(-1)
+      expect(second.tryEnter(name)).toBe(-1)
       laterClock.advance(1)
-      expect(second.tryEnter(rule.resource)).toBeGreaterThanOrEqual(0)
+      expect(second.tryEnter(name)).toBeGreaterThanOrEqual(0)
     }),
     { numRuns: 300 },
   )

@@ -25,7 +25,8 @@ const NAMES = ['', ' ', 'r', '__proto__', '\u0000']
 
 /** What to try for each field: at its bounds, just outside, and near what other fields compare it with. */
 const EDGES: Readonly<Record<Field, readonly unknown[]>> = {
-  resource: NAMES,
+  resource: [...NAMES, '*', 'a[', '(', 'a{b,c}'],
+  match: words('exact', 'glob', 'regex', 'default'),
   id: NAMES,
   strategy: words('slow-call-ratio', 'error-ratio', 'error-count', 'consecutive-errors'),
   threshold: [...RATIOS, ...around(1, 5, 1e15)],
@@ -81,12 +82,24 @@ const OWN_FIELDS: Readonly<Record<DegradeStrategy, Rule>> = {
 }
 const STRATEGIES = Object.keys(OWN_FIELDS) as DegradeStrategy[]
 
+function without(rule: Rule, field: Field, others: Rule): Rule {
+  const { [field]: _, ...rest } = rule
+  return { ...rest, ...others }
+}
+
 const BASES: readonly Rule[] = STRATEGIES.flatMap((strategy) => {
   const least = { resource: 'r', strategy, ...OWN_FIELDS[strategy] }
   const counted = { ...least, statCallCount: 20 }
   const full = { ...least, statIntervalMs: 10_000, bucketCount: 8, cooldownMs: 10_000, probeCount: 3 }
   const bases = strategy === 'consecutive-errors' ? [least, full] : [least, full, counted]
-  return bases.flatMap((base) => [base, { ...base, comparison: 'at-or-above' }, { ...base, comparison: 'above' }])
+  return bases.flatMap((base) => [
+    base,
+    { ...base, comparison: 'at-or-above' },
+    { ...base, comparison: 'above' },
+    { ...base, match: 'glob' },
+    { ...base, match: 'regex' },
+    without(base, 'resource', { match: 'default' }),
+  ])
 })
 
 const millis = fc.oneof(fc.constantFrom(1, 2, MAX_MS), fc.integer({ min: 1, max: MAX_MS }))

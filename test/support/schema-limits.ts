@@ -19,6 +19,12 @@ function isInteger(value: unknown, max = Number.POSITIVE_INFINITY): boolean {
 
 export const SCHEMA_LIMITS: readonly SchemaLimit[] = [
   {
+    field: 'resource',
+    says: "is a pattern that can be read, with `match` `'glob'` or `'regex'`",
+    isFineAlone: (value, rule) =>
+      typeof value === 'string' && value !== '' && (rule.match === 'glob' || rule.match === 'regex'),
+  },
+  {
     field: 'bucketCount',
     says: 'divides `statIntervalMs`',
     isFineAlone: (value, rule) =>
