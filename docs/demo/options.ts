@@ -8,7 +8,7 @@ Starts an HTTP upstream on a free loopback port, lets it fail, slow down, hang a
 recover, and shows second by second what leapguard's rules make of it.
 
   --rules FILE  try your own rules: JSON like { "degrade": [ ... ] }, or YAML. The
-                ones that name the resource 'user-service' guard the calls; phases
+                ones for the resource 'user-service' guard the calls; phases
                 stretch to their longest cooldown. Default: docs/demo/rules.json
   -h, --help    this text
 

@@ -38,6 +38,16 @@ describe('readRulesFile', () => {
     })
   })
 
+  it('takes the rules of patterns, or the default ones, where none names user-service', async () => {
+    const elsewhere = { ...SLOWNESS, resource: 'basket' }
+    const pattern = { ...ERRORS, id: 'all-services', resource: '*-service', match: 'glob' }
+    const byDefault = { ...SLOWNESS, id: 'rest', match: 'default' }
+    const idsOf = async (...rules: object[]) => (await readRulesFile(fileOf(...rules))).rules.map(({ id }) => id)
+    expect(await idsOf(elsewhere, byDefault)).toEqual(['rest'])
+    expect(await idsOf(elsewhere, byDefault, pattern)).toEqual(['all-services'])
+    expect(await idsOf(byDefault, pattern, { ...ERRORS, resource: 'user-service' })).toEqual(['errors'])
+  })
+
   it('rejects with what is wrong with the file', async () => {
     await expect(readRulesFile(fileOf({ ...ERRORS, resource: 'user-service', threshold: 1.5 }))).rejects.toThrow(
       RuleError,
