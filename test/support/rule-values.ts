@@ -23,9 +23,12 @@ const RATIOS = [-1, -5e-324, -0, 0, 5e-324, 0.3, 1, 1 + Number.EPSILON, 2]
 const FLAGS = [true, false, 0, 1, 'true']
 const NAMES = ['', ' ', 'r', '__proto__', '\u0000']
 
+/** Some of which are no glob, some no regular expression, and some neither. */
+const PATTERNS = ['*', 'a[', 'a{b,c}', 'a{', 'a{2,1}', '(', '(?=a)', '(a)\\1', '\\', 'a'.repeat(2000)]
+
 /** What to try for each field: at its bounds, just outside, and near what other fields compare it with. */
 const EDGES: Readonly<Record<Field, readonly unknown[]>> = {
-  resource: [...NAMES, '*', 'a[', '(', 'a{b,c}'],
+  resource: [...NAMES, ...PATTERNS],
   match: words('exact', 'glob', 'regex', 'default'),
   id: NAMES,
   strategy: words('slow-call-ratio', 'error-ratio', 'error-count', 'consecutive-errors'),
@@ -82,24 +85,28 @@ const OWN_FIELDS: Readonly<Record<DegradeStrategy, Rule>> = {
 }
 const STRATEGIES = Object.keys(OWN_FIELDS) as DegradeStrategy[]
 
-function without(rule: Rule, field: Field, others: Rule): Rule {
-  const { [field]: _, ...rest } = rule
-  return { ...rest, ...others }
-}
+/** Every way to say which names a rule is for. */
+const TARGETS: readonly Rule[] = [
+  { resource: 'r' },
+  { resource: 'r', match: 'exact' },
+  { resource: 'api/*', match: 'glob' },
+  { resource: '^api/', match: 'regex' },
+  { match: 'default' },
+]
 
 const BASES: readonly Rule[] = STRATEGIES.flatMap((strategy) => {
-  const least = { resource: 'r', strategy, ...OWN_FIELDS[strategy] }
+  const options = { strategy, ...OWN_FIELDS[strategy] }
+  const least = { resource: 'r', ...options }
   const counted = { ...least, statCallCount: 20 }
   const full = { ...least, statIntervalMs: 10_000, bucketCount: 8, cooldownMs: 10_000, probeCount: 3 }
   const bases = strategy === 'consecutive-errors' ? [least, full] : [least, full, counted]
-  return bases.flatMap((base) => [
-    base,
-    { ...base, comparison: 'at-or-above' },
-    { ...base, comparison: 'above' },
-    { ...base, match: 'glob' },
-    { ...base, match: 'regex' },
-    without(base, 'resource', { match: 'default' }),
-  ])
+  return [
+    ...TARGETS.map((target) => ({ ...target, ...options })),
+    ...bases.flatMap((base) => [
+      { ...base, comparison: 'at-or-above' },
+      { ...base, comparison: 'above' },
+    ]),
+  ]
 })
 
 const millis = fc.oneof(fc.constantFrom(1, 2, MAX_MS), fc.integer({ min: 1, max: MAX_MS }))
@@ -154,7 +161,8 @@ const PROBES = fc.oneof(
 function goodRule(strategy: DegradeStrategy): fc.Arbitrary<Rule> {
   const window = strategy === 'consecutive-errors' ? WINDOW : fc.oneof(merged(WINDOW, VOLUME), CALLS)
   return merged(
-    fc.record({ resource: fc.constantFrom('r', 's', ' ', '__proto__'), strategy: fc.constant(strategy) }),
+    fc.constantFrom<Rule>(...TARGETS, { resource: '__proto__' }),
+    fc.constant({ strategy }),
     ...[fc.constant(OWN_FIELDS[strategy]), ANY_STRATEGY, window, COOLDOWN, PROBES],
   )
 }

@@ -55,7 +55,7 @@ export const SCHEMA_LIMITS: readonly SchemaLimit[] = [
   },
   {
     field: 'id',
-    says: 'is unique per resource',
+    says: 'is unique per resource, or among all pattern and default rules',
     isFineAlone: (value) => typeof value === 'string' && value !== '',
   },
 ]
