@@ -1,5 +1,8 @@
 // The diagnostics channels: how a guard tells what happens to anybody in the process who does not hold it, a tracing agent above all.
 import { channel } from 'node:diagnostics_channel'
+import type { ChannelMessages, EventChannel } from './types.js'
+
+const of = <N extends keyof ChannelMessages>(name: string) => channel(name) as EventChannel<ChannelMessages[N]>
 
 /**
  * One channel of `node:diagnostics_channel` for each kind of event, shared by all guards of the process. A message is a
@@ -10,11 +13,11 @@ import { channel } from 'node:diagnostics_channel'
  */
 export const channels = Object.freeze({
   /** A breaker changed its state. */
-  state: channel('leapguard:breaker:state'),
+  state: of<'state'>('leapguard:breaker:state'),
   /** A call was refused. */
-  blocked: channel('leapguard:call:blocked'),
+  blocked: of<'blocked'>('leapguard:call:blocked'),
   /** Rules were loaded. */
-  reload: channel('leapguard:rules:reload'),
+  reload: of<'reload'>('leapguard:rules:reload'),
   /** A fault was kept away from a call, as `onInternalError` is told, once per cause. */
-  fault: channel('leapguard:guard:fault'),
+  fault: of<'fault'>('leapguard:guard:fault'),
 })

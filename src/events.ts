@@ -5,7 +5,7 @@ import { channels } from './channels.js'
 import type { BlockedError } from './errors.js'
 import { invalidArgument } from './errors.js'
 import type { Faults } from './faults.js'
-import type { BlockedEvent, GuardEvents, ReloadReport, StateChangeEvent } from './types.js'
+import type { BlockedEvent, EventChannel, GuardEvents, ReloadReport, StateChangeEvent } from './types.js'
 
 type Name = keyof GuardEvents
 type AnyEvent = GuardEvents[Name]
@@ -101,7 +101,7 @@ export class Events {
     for (let i = 0; i < this.queue.length; i++) {
       const event = this.queue[i] as AnyEvent
       for (const listener of this.listenersOf[event.type]) this.tell(listener, event)
-      const channel = channels[event.type]
+      const channel = channels[event.type] as EventChannel<AnyEvent & { guard: string }>
       if (channel.hasSubscribers) channel.publish({ ...event, guard: this.guard })
     }
     this.queue = []

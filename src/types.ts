@@ -242,6 +242,15 @@ export type ChannelMessages = {
   readonly [N in keyof GuardEvents]: GuardEvents[N] & { readonly guard: string }
 } & { readonly fault: FaultEvent & { readonly guard: string } }
 
+/** A channel of `node:diagnostics_channel`, as far as it is needed here: its type asks for no types of Node.js. */
+export interface EventChannel<Message> {
+  readonly name: string | symbol
+  readonly hasSubscribers: boolean
+  subscribe(subscriber: (message: Message, name: string | symbol) => void): void
+  unsubscribe(subscriber: (message: Message, name: string | symbol) => void): void
+  publish(message: Message): void
+}
+
 /** Lifetime counts of a resource: integers that no breaker resets. */
 export interface ResourceTotals {
   /** Calls admitted. */

@@ -8,6 +8,7 @@ import {
   CircuitBreaker,
   channels,
   createGuard,
+  type EventChannel,
   type GuardOptions,
   type StateChangeEvent,
 } from 'leapguard'
@@ -29,11 +30,9 @@ afterEach(() => {
 
 /** Listens until the end of the test, or until what is returned is called. */
 function listen<N extends Name>(name: N, hear: (message: ChannelMessages[N]) => void): () => void {
-  const heard = (message: unknown) => hear(message as ChannelMessages[N])
-  channels[name].subscribe(heard)
-  const off = () => {
-    channels[name].unsubscribe(heard)
-  }
+  const channel = channels[name] as EventChannel<ChannelMessages[N]>
+  channel.subscribe(hear)
+  const off = () => channel.unsubscribe(hear)
   leave.push(off)
   return off
 }
