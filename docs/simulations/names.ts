@@ -1,5 +1,5 @@
 // Where the counts live: with the route, with each user, or with each request.
-import { createGuard, type DegradeRuleInput, type Guard } from 'leapguard'
+import { createGuard } from 'leapguard'
 import { ManualClock } from 'leapguard/testing'
 import { seeded } from './random.js'
 import { number, type Table } from './table.js'
@@ -15,20 +15,16 @@ interface Result {
 function simulate(nameOf: (user: number) => string, guardPerRequest: boolean): Result {
   const clock = new ManualClock()
   const random = seeded(13)
-  const newGuard = () => createGuard({ clock })
-  const ruleFor = (resource: string): DegradeRuleInput => ({ resource, strategy: 'error-ratio', threshold: 0.5 })
-  const equipped = new Set<string>()
-  let guard: Guard = newGuard()
+  const newGuard = () => {
+    const guard = createGuard({ clock })
+    guard.loadRules({ degrade: [{ match: 'default', strategy: 'error-ratio', threshold: 0.5 }] })
+    return guard
+  }
+  let guard = newGuard()
   let reached = 0
   for (let i = 0; i < REQUESTS.count; i++) {
-    if (guardPerRequest) {
-      guard = newGuard()
-      equipped.clear()
-    }
-    const name = nameOf(Math.floor(random() * REQUESTS.users))
-    if (!equipped.has(name)) guard.setRulesFor(name, { degrade: [ruleFor(name)] })
-    equipped.add(name)
-    const permit = guard.tryEnter(name)
+    if (guardPerRequest) guard = newGuard()
+    const permit = guard.tryEnter(nameOf(Math.floor(random() * REQUESTS.users)))
     if (permit >= 0) {
       reached++
       guard.leave(permit, 'failure')
