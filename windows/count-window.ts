@@ -71,10 +71,9 @@ export class CountWindow {
   /** Changes nothing. O(size). */
   saved(): SavedRuns {
     const runs: [number, number][] = []
-    const { cells, size, total } = this
-    if (cells === null) return runs
+    const { size, total } = this
     for (let i = 0; i < total; i++) {
-      const kind = cells[(this.next + size - total + i) % size] as number
+      const kind = (this.cells as Uint8Array)[(this.next + size - total + i) % size] as number
       const last = runs.at(-1)
       if (last?.[0] === kind) last[1]++
       else runs.push([kind, 1])
@@ -89,7 +88,6 @@ export class CountWindow {
 
   private count(kind: number, by: 1 | -1): void {
     this.total += by
-    if (kind === 0) return
     this.bad += (kind & 1) * by
     this.slow += (kind >> 1) * by
     if (kind === 3) this.badAndSlow += by

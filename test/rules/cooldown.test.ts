@@ -57,6 +57,12 @@ describe('a cooldown', () => {
     expect(cooldown.endsAt()).toBe(2719)
   })
 
+  it('takes a share of 1 or more for none, since none is promised to be that large', () => {
+    expect([1, 1.5, -0.1, Number.NaN].map((random) => lasts({ cooldownJitter: 1 }, 0, random))).toEqual([
+      1000, 1000, 1000, 1000,
+    ])
+  })
+
   it('is over at its very millisecond, wherever the clock stands', () => {
     for (const openedAt of [-1e12, 0, 0.25, 1.7e12]) {
       const cooldown = new Cooldown()

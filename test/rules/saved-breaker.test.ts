@@ -24,7 +24,7 @@ const faultsOf = (value: unknown): Fault[] => {
 function save(rig: Rig): SavedBreaker {
   const saved = rig.breaker.saved(rig.now)
   const read = JSON.parse(JSON.stringify(saved)) as SavedBreaker
-  expect(read).toEqual(saved)
+  expect(read).toStrictEqual(saved)
   expect(faultsOf(read)).toEqual([])
   return read
 }
@@ -349,6 +349,7 @@ describe('the checker', () => {
       [1, 3],
     ],
   }
+  const slowShape = { ...shape, strategy: 'slow-call-ratio', maxAllowedRtMs: 0 }
   const openCalls = { ...open, statIntervalMs: undefined, bucketCount: undefined, statCallCount: 5 }
 
   it.each([
@@ -360,6 +361,9 @@ describe('the checker', () => {
     { ...calls, calls: undefined },
     openCalls,
     { ...closed, named: true },
+    { ...closed, window: Array.from({ length: 10 }, (_, i) => [100 * i - 300, i === 0 ? 2 ** 39 : 1, 0]) },
+    { ...slowShape, state: 'closed' },
+    { ...calls, calls: Array.from({ length: 5 }, (_, i) => [i % 2, 1]) },
     { ...closed, closedAt: -5.5 },
     { ...inRow, closedAt: 5 },
     { ...closed, window: [] },
@@ -369,6 +373,16 @@ describe('the checker', () => {
 
   it.each<[object, string[]]>([
     [{ ...open, id: '' }, ['id']],
+    [{ ...open, id: undefined }, ['id']],
+    [{ ...open, strategy: 'none', maxAllowedRtMs: 5 }, ['strategy']],
+    [{ ...open, strategy: 'slow-call-ratio', maxAllowedRtMs: -1 }, ['maxAllowedRtMs']],
+    [{ ...open, strategy: 'slow-call-ratio', maxAllowedRtMs: 0.5 }, ['maxAllowedRtMs']],
+    [{ ...open, growth: 1.5 }, ['growth']],
+    [{ ...open, statIntervalMs: 10.5, bucketCount: 10 }, ['statIntervalMs']],
+    [{ ...open, statIntervalMs: 10, bucketCount: 2.5 }, ['bucketCount']],
+    [{ ...closed, bucketCount: 3 }, ['bucketCount']],
+    [{ ...inRow, window: 5 }, ['window']],
+    [{ ...calls, statCallCount: 5.5 }, ['statCallCount']],
     [{ ...open, named: 1 }, ['named']],
     [{ ...open, strategy: 'error' }, ['strategy']],
     [{ ...open, strategy: 'slow-call-ratio' }, ['maxAllowedRtMs']],
@@ -443,7 +457,38 @@ describe('the checker', () => {
     expect(faultsOf(value).map(({ path }) => path)).toEqual(paths.map((path) => `saved.${path}`))
   })
 
-  it('says what may stand there', () => {
+  it.each<[object, string]>([
+    [{ ...closed, window: 7 }, 'an array of at most 10 rows [start, total, bad]'],
+    [{ ...closed, window: [7] }, '3 integers [start, total, bad]'],
+    [
+      { ...closed, window: [[50, 1, 1]] },
+      'a multiple of 100, later than the one before and in one window with the first',
+    ],
+    [{ ...closed, window: [[0, 0, 0]] }, 'an integer >= 1 and <= 549755813888'],
+    [{ ...calls, calls: [[2, 1]] }, '0 or 1'],
+    [
+      {
+        ...calls,
+        calls: [
+          [1, 2],
+          [0, 4],
+        ],
+      },
+      'an integer >= 1 and <= 3',
+    ],
+    [{ ...calls, calls: [[1]] }, '2 integers [bad, times]'],
+    [{ ...calls, window: [] }, 'absent: the window is one of calls'],
+    [{ ...closed, calls: [] }, 'absent: the window is one of time'],
+    [{ ...inRow, window: [] }, 'absent: consecutive-errors counts a run, not a window'],
+    [{ ...inRow, statCallCount: 5 }, 'absent: consecutive-errors counts a run, not a window'],
+    [{ ...closed, streak: 5 }, 'absent: only consecutive-errors counts a run'],
+    [{ ...closed, maxAllowedRtMs: 5 }, 'absent: only slow-call-ratio has it, not error-count'],
+    [{ ...closed, bucketCount: 3 }, 'a divisor of 1000'],
+  ])('says of %j what may stand there: %s', (value, bound) => {
+    expect(faultsOf(value).map((fault) => fault.bound)).toEqual([bound])
+  })
+
+  it('says where, what and how', () => {
     expect(faultsOf({ ...closed, window: [[0, 2, 3]] })).toEqual([
       {
         path: 'saved.window[0][2]',

@@ -13,7 +13,7 @@ it('shows its size and refuses one that is none', () => {
   expect(new CountWindow(1).size).toBe(1)
   expect(new CountWindow(100_000).size).toBe(100_000)
   for (const size of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
-    expect(() => new CountWindow(size)).toThrow(RangeError)
+    expect(() => new CountWindow(size)).toThrow(new RangeError(`size must be an integer >= 1, got ${size}`))
   }
 })
 
