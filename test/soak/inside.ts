@@ -19,3 +19,9 @@ export const heldIn = (guard: Guard): { readonly permits: number; readonly probe
 }
 
 export const resourceOf = (guard: Guard, name: string): Resource | undefined => inside(guard).registry.find(name)
+
+/** Every resource, also an overflow resource that a name of the user's own hides. */
+export const resourcesOf = (guard: Guard): Resource[] => {
+  const { registry } = inside(guard)
+  return registry.overflow === undefined ? [...registry.each()] : [...registry.each(), registry.overflow]
+}

@@ -19,7 +19,7 @@ interface Run extends SoakResult {
 }
 
 const run = async (seed: number, watch: Watch, goesOn: (rounds: number) => boolean, enough?: number): Promise<Run> => {
-  const began = performance.now()
+  const began = performance.now() // real time
   let said = began
   const result = await soak({
     seed,
@@ -27,8 +27,8 @@ const run = async (seed: number, watch: Watch, goesOn: (rounds: number) => boole
     enough,
     after: async (calls) => {
       await watch.look(calls)
-      if (performance.now() - said < 30_000) return
-      said = performance.now()
+      if (performance.now() - said < 30_000) return // real time
+      said = performance.now() // real time
       console.log(`  after ${Math.round((said - began) / 1000)} s: ${count(calls)} calls`)
     },
   })
@@ -36,8 +36,8 @@ const run = async (seed: number, watch: Watch, goesOn: (rounds: number) => boole
 }
 
 const soaked = async ({ seed, seconds, rounds: wanted }: Options): Promise<number> => {
-  const until = performance.now() + seconds * 1000
-  const goesOn = (done: number) => (wanted === undefined ? performance.now() < until : done < wanted)
+  const until = performance.now() + seconds * 1000 // real time
+  const goesOn = (done: number) => (wanted === undefined ? performance.now() < until : done < wanted) // real time
   const { rounds, steps, calls, failures, checks } = await run(seed, new Watch((seconds * 1000) / SAMPLES), goesOn)
   for (const { seed, rounds, text } of failures) {
     console.log(`\nFAILED ${text}\n  replay: npm run soak -- --seed ${seed} --rounds ${rounds}`)
@@ -65,6 +65,6 @@ const selfTested = async (seed: number): Promise<number> => {
   return failed
 }
 
-const options = optionsFrom(process.argv.slice(2), () => Date.now() % 2 ** 32)
+const options = optionsFrom(process.argv.slice(2), () => Date.now() % 2 ** 32) // real time
 console.log(`soak with seed ${options.seed}, Node ${process.versions.node}, ${cpus()[0]?.model ?? 'unknown CPU'}`)
 process.exitCode = (await (options.selfTest ? selfTested(options.seed) : soaked(options))) > 0 ? 1 : 0

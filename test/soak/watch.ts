@@ -24,7 +24,7 @@ export class Watch {
   /** After a round: lets the process tell of unhandled rejections, and looks at memory now and then. */
   async look(calls: number): Promise<void> {
     await setImmediate()
-    const now = performance.now()
+    const now = performance.now() // real time
     if (now - this.#sampledAt < this.everyMs) return
     this.#sample(calls)
     this.#sampledAt = performance.now()

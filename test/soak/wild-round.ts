@@ -8,7 +8,7 @@ import { flush } from '../support/deferred.js'
 import { anyRuleFor } from './drawn.js'
 import { COSTUMES, Driver } from './driver.js'
 import { anyEnding, anyFallbacks, anyOutcome, type Ending, type Fallbacks } from './endings.js'
-import { heldIn, resourceOf } from './inside.js'
+import { heldIn, resourceOf, resourcesOf } from './inside.js'
 import type { Random } from './random.js'
 import { nonsense, rudeChance, rudeClassify, rudeIgnore, rudeListener, rudeRule } from './rude.js'
 import type { Make, Round } from './soak.js'
@@ -416,10 +416,8 @@ export class WildRound implements Round {
 
   /** After a reset in the middle of calls these end without having begun. */
   #carry(): void {
-    for (const name of [...this.#guard.resources(), '(overflow)']) {
-      const resource = resourceOf(this.#guard, name)
-      if (resource === undefined) continue
-      const { passed, succeeded, failed, ignored, running } = this.#guard.stats(name).totals
+    for (const resource of resourcesOf(this.#guard)) {
+      const { passed, succeeded, failed, ignored, running } = resource
       this.#carried.set(resource, succeeded + failed + ignored + running - passed)
     }
   }
